@@ -1,0 +1,1 @@
+"""A memory for LLM applications in three tiers: working, short-term and long-term."""
