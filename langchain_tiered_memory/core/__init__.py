@@ -1,1 +1,1 @@
-"""The core: values, ports and rules. It knows no framework and no driver, and opens no file or socket."""
+"""The core: what a memory is and does, knowing no framework, no driver, no file and no socket."""

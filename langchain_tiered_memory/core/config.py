@@ -1,0 +1,169 @@
+"""Frozen settings, one class per room. A value out of range raises ConfigError where it is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import ClassVar
+
+from langchain_tiered_memory.core.errors import ConfigError, shown
+
+LEAST_WINDOW_TOKENS = 16
+"""A budget below this has no room for a message and the mark of a cut."""
+_ROUNDING = 1e-6
+
+
+def _demand(holds: object, name: str, value: object, allowed: str) -> None:
+    if not holds:
+        raise ConfigError(f"{name}={shown(value)} cannot be used: {allowed}")
+
+
+def _share(value: float) -> bool:
+    return math.isfinite(value) and 0 <= value <= 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingSettings:
+    """Working memory: how a session is shown to the model."""
+
+    max_tokens: int = 4000
+    """Budget of a window or context in tokens, at least 16."""
+    encoding: str = "o200k_base"
+    """tiktoken's vocabulary: "o200k_base" or "cl100k_base"."""
+    system_share: float = 0.5
+    """Most of the budget that system messages may take between them, in [0, 1]."""
+    memory_share: float = 0.4
+    """Most of the budget that recalled memories may take in a context, in [0, 1]."""
+    transcript_ttl: timedelta | None = None
+    """How long a session without a new message is kept; None keeps it until it is cleared."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        least = LEAST_WINDOW_TOKENS
+        _demand(self.max_tokens >= least, "working.max_tokens", self.max_tokens, f"at least {least} tokens")
+        _demand(_share(self.system_share), "working.system_share", self.system_share, "a share in [0, 1]")
+        _demand(_share(self.memory_share), "working.memory_share", self.memory_share, "a share in [0, 1]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementSettings:
+    """Where a new memory goes, and when two are one."""
+
+    long_term_above: float = 0.8
+    """An importance above this goes straight to long-term memory, in [0, 1]."""
+    repeat_within: timedelta = timedelta(seconds=60)
+    """An equal episode of the same session and role within this time is the same one."""
+    max_content_bytes: int = 16_000_000
+    """Most bytes of UTF-8 in one memory or message."""
+    max_passages: int = 256
+    """Most passages of one memory that get a vector."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        _demand(_share(self.long_term_above), "placement.long_term_above", self.long_term_above, "in [0, 1]")
+        _demand(self.max_passages >= 1, "placement.max_passages", self.max_passages, "at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortTermSettings:
+    """The life of a short-term item."""
+
+    ttl: timedelta = timedelta(hours=24)
+    """Life of an item from `created_at`."""
+    promote_after_reads: int = 3
+    """Items read this often are promoted by `consolidate`."""
+    promote_importance: float = 0.5
+    """At expiry an item of at least this importance is promoted instead of let go, in [0, 1]."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        _demand(self.ttl > timedelta(0), "short_term.ttl", self.ttl, "a positive time")
+        _demand(self.promote_after_reads >= 1, "short_term.promote_after_reads", self.promote_after_reads, "at least 1")
+        _demand(_share(self.promote_importance), "short_term.promote_importance", self.promote_importance, "in [0, 1]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How a recall finds its candidates."""
+
+    exact_up_to: int = 20_000
+    """A user with more vectors than this is searched through the vector index; 0 always asks the index."""
+    snapshot_bytes: int = 1_000_000_000
+    """Most memory that snapshots of all users may take together; the least recently used goes first."""
+    embed_pending: int = 64
+    """Most pending passages that one recall embeds before it searches; the rest waits for maintenance."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        _demand(self.exact_up_to >= 0, "search.exact_up_to", self.exact_up_to, "at least 0")
+        _demand(self.snapshot_bytes > 0, "search.snapshot_bytes", self.snapshot_bytes, "more than 0 bytes")
+        _demand(self.embed_pending >= 0, "search.embed_pending", self.embed_pending, "at least 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceSettings:
+    """What happens without being asked."""
+
+    automatic: bool = True
+    """Whether opening, writing and closing run `maintain` for the users concerned, in the background."""
+    every: timedelta = timedelta(minutes=10)
+    """Least time between two automatic runs for one user."""
+    batch: int = 500
+    """Most vectors or passages handled at a time."""
+    workers: int = 4
+    """Threads that serve asynchronous calls; consolidation, reindexing and maintenance have two of their own."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        _demand(self.batch >= 1, "maintenance.batch", self.batch, "at least 1")
+        _demand(self.workers >= 1, "maintenance.workers", self.workers, "at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings, by room."""
+
+    working: WorkingSettings = field(default_factory=WorkingSettings)
+    placement: PlacementSettings = field(default_factory=PlacementSettings)
+    short_term: ShortTermSettings = field(default_factory=ShortTermSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingWeights:
+    """A ranking recipe: how much each signal counts. The weights are used as they stand and must add up to 1.
+
+    All signals lie in [0, 1]: `relevance` joins meaning and keywords, on the memory and around it in its session;
+    `similarity` is the bare cosine; `importance` as stored; `recency = 1/(1 + hours since last access/24)`;
+    `use = min(access_count/10, 1)`.
+    """
+
+    CLASSIC: ClassVar[RankingWeights]
+    DEFAULT: ClassVar[RankingWeights]
+
+    relevance: float = 0.0
+    similarity: float = 0.0
+    importance: float = 0.0
+    recency: float = 0.0
+    use: float = 0.0
+    pool: int = 50
+    """How many of the most relevant memories are ranked at all, at least 1."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        for name, weight in self.weights().items():
+            _demand(_share(weight), f"weights.{name}", weight, "in [0, 1]")
+        total = sum(self.weights().values())
+        _demand(abs(total - 1) < _ROUNDING, "weights", total, "the weights must add up to 1")
+        _demand(self.pool >= 1, "weights.pool", self.pool, "at least 1")
+
+    def weights(self) -> Mapping[str, float]:
+        """Return signal name to weight, in the order of the fields."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pool"}
+
+
+RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
+RankingWeights.DEFAULT = RankingWeights(relevance=0.91, importance=0.03, recency=0.03, use=0.03)

@@ -1,0 +1,165 @@
+"""What the larger operations report back. Numbers are counts unless a field says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from langchain_tiered_memory.core.model import Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a memory is, or is not, recalled for a query.
+
+    Attributes:
+        memory_id: The memory asked about.
+        recalled: Whether the recall returns it among its k.
+        rank: Its place among all that may be returned, 1 is best; None when it may not be returned at all.
+        score: Its score; None when it may not be returned.
+        signals: The parts of the score.
+        reason: The same in a sentence.
+    """
+
+    memory_id: str
+    recalled: bool
+    rank: int | None
+    score: float | None
+    signals: Mapping[str, Signal]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationReport:
+    """What one `consolidate` did.
+
+    Attributes:
+        promoted: Short-term items that moved to long-term memory.
+        merged: Statements that reinforced a memory already there instead of adding one.
+        superseded: Memories that a newer value of the same slot retired.
+        expired: Short-term items past their life that were let go.
+        kept: Short-term items that stay where they are.
+        failed: Sources whose facts could not be extracted; they are left as they were and tried again next time.
+        facts: Facts that were added.
+    """
+
+    promoted: int = 0
+    merged: int = 0
+    superseded: int = 0
+    expired: int = 0
+    kept: int = 0
+    failed: int = 0
+    facts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceReport:
+    """What one `maintain` did, or with `dry_run` would do.
+
+    Attributes:
+        promoted: Expired items important enough, or pinned, that moved to long-term memory.
+        expired: Expired items that were let go.
+        placed: Messages of a transcript that had not yet been placed as episodes.
+        embedded: Passages that got the vector they were waiting for.
+        indexed: Vectors that reached the vector index.
+        unindexed: Vectors that left it.
+        erased: Interrupted erasures of whole users that were finished.
+        failed: What could not be done now and stays due, as sentences.
+        dry_run: Whether nothing was changed.
+    """
+
+    promoted: int = 0
+    expired: int = 0
+    placed: int = 0
+    embedded: int = 0
+    indexed: int = 0
+    unindexed: int = 0
+    erased: int = 0
+    failed: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """What one `reindex` did.
+
+    Attributes:
+        embedded: Passages embedded anew because their vector came from another model or was missing.
+        indexed: Vectors written to the vector index.
+        failed: What could not be done, as sentences; calling again goes on from there.
+    """
+
+    embedded: int = 0
+    indexed: int = 0
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is stored, and how it is served.
+
+    Attributes:
+        users: Users with anything stored.
+        short_term: Items in short-term memory, expired ones not yet counted included.
+        long_term: Records in long-term memory, superseded ones included.
+        superseded: Those of them that are no longer current.
+        messages: Messages in transcripts.
+        pending: Passages that wait for a vector.
+        unindexed: Vectors that wait for the vector index.
+        erasures: Interrupted erasures of whole users.
+        search: Which path answers a recall: "exact" or the vector index's name.
+        model: The embedding model of the store; None while nothing is embedded.
+        backends: Room to what serves it, passwords left out.
+        oldest_due_s: Age in seconds of the oldest item past its life and not yet counted; None when there is none.
+    """
+
+    users: int = 0
+    short_term: int = 0
+    long_term: int = 0
+    superseded: int = 0
+    messages: int = 0
+    pending: int = 0
+    unindexed: int = 0
+    erasures: int = 0
+    search: str = "exact"
+    model: str | None = None
+    backends: Mapping[str, str] = field(default_factory=dict)
+    oldest_due_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReceipt:
+    """What a `forget` removed, counted per place.
+
+    Attributes:
+        short_term: Items removed from short-term memory.
+        long_term: Records removed from long-term memory.
+        derived: Records among them that rested on nothing else.
+        messages: Messages removed from transcripts.
+        vectors: Vectors removed from SQL; the index follows.
+        pending: Places that could not be reached and will be cleared by `maintain`.
+    """
+
+    short_term: int = 0
+    long_term: int = 0
+    derived: int = 0
+    messages: int = 0
+    vectors: int = 0
+    pending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReport:
+    """What an export or an import moved.
+
+    Attributes:
+        memories: Memories written or added.
+        messages: Messages written or added.
+        merged: Those that were there already.
+        skipped: Those the user had forgotten; an import never revives them.
+    """
+
+    memories: int = 0
+    messages: int = 0
+    merged: int = 0
+    skipped: int = 0
