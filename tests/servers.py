@@ -183,8 +183,14 @@ def _reachable(binaries: Path, account: _Account | None, folder: Path) -> Path:
     try:
         _run([str(binaries / "postgres"), "--version"], folder, account)
     except PermissionError:
-        copy = folder / "installation"
-        shutil.copytree(binaries.parent, copy, symlinks=True)
+        installation = binaries.parent
+        package = installation.parent
+        copy = folder / package.name / installation.name
+        shutil.copytree(installation, copy, symlinks=True)
+        # A wheel keeps the libraries of its binaries beside the package, and they look for them there.
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.exists():
+            shutil.copytree(libraries, folder / libraries.name)
         return copy / "bin"
     return binaries
 

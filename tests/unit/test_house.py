@@ -1,0 +1,75 @@
+"""What holds for the house as a whole: cheap to import, small rooms, nothing of one machine, nothing unfinished."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests import import_cost
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("langchain_tiered_memory", "llamaindex_adapter")
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+LONGEST = 330
+ALLOWED = {
+    "langchain_tiered_memory",
+    "llamaindex_adapter",
+    "tests",
+    "notebooks",
+    "docs",
+    "pyproject.toml",
+    "CHANGELOG.md",
+    "README.md",
+    "LICENSE",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "mkdocs.yml",
+    "NOTICE",
+    "uv.lock",
+}
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b|NotImplementedError|pragma: no cover")
+MACHINE = re.compile(r"(?<![\w.])/(work|root|tmp|home)\b")
+
+
+def test_importing_the_package_is_cheap_and_loads_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+    seconds, heavy = import_cost.measure()
+
+    assert heavy == []
+    assert seconds < import_cost.SECONDS
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_file_is_one_room(path: Path) -> None:
+    """A file is short enough to be read at once, and names neither a machine nor unfinished work."""
+    text = path.read_text(encoding="utf-8")
+
+    assert text.count("\n") <= LONGEST
+    assert MACHINE.search(text) is None
+    assert UNFINISHED.search(text) is None
+
+
+def test_both_packages_are_typed() -> None:
+    assert [(ROOT / package / "py.typed").is_file() for package in PACKAGES] == [True, True]
+
+
+def test_the_changelog_has_a_section_for_this_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    sections = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sections[0] == "Unreleased"
+    assert project["version"] in sections
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a source distribution has no history to ask")
+def test_the_top_level_holds_the_agreed_entries_only() -> None:
+    listing = ["git", "-c", "safe.directory=*", "ls-files"]
+    tracked = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    top = {name.split("/")[0] for name in tracked}
+
+    assert {name for name in top if not name.startswith(".")} <= ALLOWED
