@@ -273,7 +273,7 @@ class RecordStore(MemoryStore, Protocol):
         """Return users with an open intent: the ids still to clear elsewhere, or None for the whole user."""
 
     def close_intents(self, user_id: str, ids: Sequence[str] | None) -> None:
-        """Close the intents for these ids, or for the whole user; of a whole user nothing is left, not even the name."""
+        """Close the intents for these ids, or for the whole user, of whom then not even the name is left."""
 
     def vectors(self, user_id: str, ids: Sequence[str]) -> Mapping[str, tuple[PassageVector, ...]]:
         """Return the vectors of these records."""

@@ -1,0 +1,180 @@
+"""The door: every argument is checked here once; behind it, types are trusted."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from langchain_tiered_memory.core.errors import InvalidInput
+from langchain_tiered_memory.core.model import MemoryType, Message, Tier, to_utc
+
+MAX_ID_CHARS = 512
+"""Longest id of a memory, session or agent, and longest slot, role, name or origin, in characters."""
+MAX_METADATA_BYTES = 1_000_000
+"""Most JSON in one metadata."""
+
+
+def user(value: object) -> str:
+    """Return a user id as it is: any non-empty str."""
+    if not isinstance(value, str) or not value:
+        raise InvalidInput("user_id", value, "a non-empty str is needed; it is used exactly as given")
+    return value
+
+
+def label(field: str, value: object) -> str:
+    """Return an id or label: a non-empty str of at most `MAX_ID_CHARS` characters."""
+    if not isinstance(value, str) or not value:
+        raise InvalidInput(field, value, "a non-empty str is needed")
+    if len(value) > MAX_ID_CHARS:
+        raise InvalidInput(field, value, f"at most {MAX_ID_CHARS} characters are possible, this has {len(value)}")
+    return value
+
+
+def optional_label(field: str, value: object) -> str | None:
+    """Return a label, or None."""
+    return None if value is None else label(field, value)
+
+
+def content(value: object, max_bytes: int, field: str = "content") -> str:
+    """Return a text that is not blank and has at most `max_bytes` of UTF-8."""
+    if not isinstance(value, str):
+        raise InvalidInput(field, value, "a str is needed")
+    if not value.strip():
+        raise InvalidInput(field, value, "a blank text says nothing that could be remembered")
+    size = len(value.encode("utf-8", "surrogatepass"))
+    if size > max_bytes:
+        raise InvalidInput(field, value, f"at most {max_bytes} bytes are possible, this has {size}: split it")
+    return value
+
+
+def query(value: object) -> str:
+    """Return a query; it may be blank, which asks for nothing in particular."""
+    if not isinstance(value, str):
+        raise InvalidInput("query", value, "a str is needed")
+    return value
+
+
+def memory_type(value: object, field: str = "memory_type") -> MemoryType:
+    """Return the memory type that a name stands for."""
+    try:
+        return MemoryType(value)  # type: ignore[arg-type] # any object may be tried; a stranger raises
+    except ValueError:
+        raise InvalidInput(field, value, f"one of {', '.join(MemoryType)} is needed") from None
+
+
+def memory_types(value: object) -> frozenset[MemoryType] | None:
+    """Return the memory types asked for; None for all of them."""
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, (Sequence, set, frozenset)):
+        raise InvalidInput("memory_types", value, "a list of memory types, or None, is needed")
+    return frozenset(memory_type(one, "memory_types") for one in value)
+
+
+def tier(value: object) -> Tier | None:
+    """Return the tier that a name stands for, or None."""
+    if value is None:
+        return None
+    try:
+        return Tier(value)  # type: ignore[arg-type] # any object may be tried; a stranger raises
+    except ValueError:
+        raise InvalidInput("tier", value, f"one of {', '.join(Tier)}, or None, is needed") from None
+
+
+def share(field: str, value: object) -> float:
+    """Return a finite number in [0, 1]."""
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1
+    if not good:
+        raise InvalidInput(field, value, "a number from 0 to 1 is needed")
+    return float(value)  # type: ignore[arg-type] # checked above
+
+
+def count(field: str, value: object, least: int = 1) -> int:
+    """Return a whole number of at least `least`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InvalidInput(field, value, f"a whole number of at least {least} is needed")
+    return value
+
+
+def flag(field: str, value: object) -> bool:
+    """Return a truth value that is one."""
+    if not isinstance(value, bool):
+        raise InvalidInput(field, value, "True or False is needed")
+    return value
+
+
+def instant(field: str, value: object) -> datetime | None:
+    """Return an instant as aware UTC, or None; a naive one is read as local time."""
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise InvalidInput(field, value, "a datetime is needed")
+    try:
+        return to_utc(value)
+    except (OverflowError, OSError, ValueError):
+        raise InvalidInput(field, value, "an instant that exists in UTC is needed") from None
+
+
+def metadata(value: object) -> dict[str, Any]:
+    """Return a deep copy of what JSON can hold; {} for None."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput("metadata", value, "a mapping of names to JSON values is needed")
+    if not all(isinstance(key, str) for key in value):
+        raise InvalidInput("metadata", value, "the keys must be str")
+    try:
+        text = json.dumps(dict(value), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput("metadata", value, f"JSON cannot hold it ({error})") from None
+    if len(text) > MAX_METADATA_BYTES:
+        raise InvalidInput("metadata", value, f"at most {MAX_METADATA_BYTES} bytes of JSON are possible")
+    copy: dict[str, Any] = json.loads(text)
+    return copy
+
+
+_MESSAGE_FIELDS = frozenset(f.name for f in fields(Message))
+
+
+def to_message(value: object) -> Message:
+    """Return a message from a `Message` or an OpenAI-style mapping.
+
+    Keys of a mapping that `Message` has no field for are kept in `extra`.
+    """
+    if isinstance(value, Message):
+        return _checked(value)
+    if not isinstance(value, Mapping):
+        raise InvalidInput("message", value, "a Message or a mapping with role and content is needed")
+    known = {k: v for k, v in value.items() if k in _MESSAGE_FIELDS}
+    rest = {k: v for k, v in value.items() if k not in _MESSAGE_FIELDS}
+    role = known.pop("role", None)
+    extra = {**metadata(known.pop("extra", None)), **metadata(rest)}
+    known["tool_calls"] = known.get("tool_calls") or ()
+    return _checked(Message(role, known.pop("content", None), extra=extra, **known))
+
+
+def _checked(message: Message) -> Message:
+    label("message.role", message.role)
+    optional_label("message.id", message.id)
+    optional_label("message.name", message.name)
+    body: object = message.content
+    if body is not None and not isinstance(body, str):
+        if not isinstance(body, Sequence) or not all(isinstance(part, (str, Mapping)) for part in body):
+            raise InvalidInput("message.content", body, "a str, a sequence of parts, or None is needed")
+        body = [{"type": "text", "text": part} if isinstance(part, str) else dict(part) for part in body]
+    calls = [dict(call) for call in message.tool_calls]
+    held = metadata({"content": body, "tool_calls": calls, "extra": dict(message.extra)})
+    return Message(
+        message.role,
+        body if isinstance(body, str) else held["content"],
+        id=message.id,
+        name=message.name,
+        tool_calls=tuple(held["tool_calls"]),
+        tool_call_id=message.tool_call_id,
+        created_at=instant("message.created_at", message.created_at),
+        extra=held["extra"],
+    )

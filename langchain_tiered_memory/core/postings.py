@@ -1,0 +1,123 @@
+"""Keyword search of one user: postings and BM25 over the user's own statistics.
+
+Formula: Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", with the non-negative
+idf `ln(1 + (N - n + 0.5)/(n + 0.5))`; `k1 = 1.2`, `b = 0.3`. A score is divided by the most that the query's known
+terms could give, so that it lies in [0, 1] whatever else is stored.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.core.columns import Column
+
+K1 = 1.2
+B = 0.3
+
+Scores = NDArray[np.float32]
+
+
+class _Posting:
+    """Rows that hold one term, and how often; rows that were dropped stay until the next rebuild."""
+
+    __slots__ = ("counts", "live", "rows")
+
+    def __init__(self) -> None:
+        self.rows = array("i")
+        self.counts = array("i")
+        self.live = 0
+
+
+class Postings:
+    """Term to rows, with the statistics that BM25 needs, kept up to date row by row. Not thread-safe.
+
+    Groups are what a row belongs to (its session): the same postings also score whole groups as documents.
+    """
+
+    def __init__(self) -> None:
+        self._postings: dict[str, _Posting] = {}
+        self._terms_of: list[tuple[str, ...]] = []
+        self._lengths: Column[np.float32] = Column(np.float32)
+        self._live = 0
+        self._total = 0.0
+        self.nbytes = 0
+
+    def add(self, terms: Mapping[str, int]) -> int:
+        """Add a row with these terms and counts; return its number, counting from 0."""
+        row = len(self._lengths)
+        for term, times in terms.items():
+            name = sys.intern(term)
+            posting = self._postings.get(name)
+            if posting is None:
+                posting = self._postings[name] = _Posting()
+                self.nbytes += 250
+            posting.rows.append(row)
+            posting.counts.append(times)
+            posting.live += 1
+        length = sum(terms.values())
+        self._terms_of.append(tuple(map(sys.intern, terms)))
+        self._lengths.append(length)
+        self._live += 1
+        self._total += length
+        self.nbytes += 16 * len(terms) + 100
+        return row
+
+    def drop(self, row: int) -> None:
+        """Take a row out of the statistics; its scores mean nothing any more."""
+        for term in self._terms_of[row]:
+            self._postings[term].live -= 1
+        self._terms_of[row] = ()
+        self._live -= 1
+        self._total -= float(self._lengths.values[row])
+
+    def scores(self, terms: Iterable[str]) -> Scores:
+        """Return the BM25 score of every row in [0, 1], shape `(rows,)`."""
+        scores = np.zeros(len(self._lengths), np.float32)
+        if self._live == 0:
+            return scores
+        scale = K1 * (1 - B + B * self._lengths.values / max(self._total / self._live, 1.0))
+        most = 0.0
+        for posting in self._known(terms):
+            idf = float(np.log1p((self._live - posting.live + 0.5) / (posting.live + 0.5)))
+            rows = np.array(posting.rows)
+            counts = np.array(posting.counts, np.float32)
+            scores[rows] += idf * (K1 + 1) * counts / (counts + scale[rows])
+            most += idf * (K1 + 1)
+        return scores / np.float32(most) if most else scores
+
+    def group_scores(self, terms: Iterable[str], groups: NDArray[np.int32], alive: NDArray[np.bool_]) -> Scores:
+        """Return the BM25 score of every row's whole group in [0, 1], shape `(rows,)`; 0 for rows without a group.
+
+        Args:
+            terms: The query's terms.
+            groups: Group number per row, -1 for none.
+            alive: Which rows count.
+        """
+        member = alive & (groups >= 0)
+        size = int(groups.max(initial=-1)) + 1
+        if size == 0 or not member.any():
+            return np.zeros(len(groups), np.float32)
+        lengths = np.bincount(groups[member], self._lengths.values[member], size)
+        documents = max(int((lengths > 0).sum()), 1)
+        scale = K1 * (1 - B + B * lengths / max(lengths.sum() / documents, 1.0))
+        scores = np.zeros(size)
+        most = 0.0
+        for posting in self._known(terms):
+            rows = np.array(posting.rows)
+            kept = member[rows]
+            counts = np.bincount(groups[rows[kept]], np.array(posting.counts)[kept], size)
+            holding = int((counts > 0).sum())
+            idf = float(np.log1p((documents - holding + 0.5) / (holding + 0.5)))
+            scores += idf * (K1 + 1) * counts / (counts + scale)
+            most += idf * (K1 + 1)
+        by_row = np.where(member, scores[groups], 0.0) / (most or 1.0)
+        return by_row.astype(np.float32)
+
+    def _known(self, terms: Iterable[str]) -> list[_Posting]:
+        found = (self._postings.get(term) for term in dict.fromkeys(terms))
+        return [posting for posting in found if posting is not None and posting.live > 0]

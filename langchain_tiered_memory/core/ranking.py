@@ -1,0 +1,87 @@
+"""From signals to scores. Pure functions over arrays: no clock, no store, nothing that depends on its company."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.core.config import RankingWeights
+from langchain_tiered_memory.core.model import Signal
+
+HOURS_TO_HALF = 24.0
+"""Recency is one half this many hours after the last access."""
+FULL_USE = 10
+"""Accesses from which use counts no further."""
+MEANING, KEYWORDS, MEANING_BESIDE, KEYWORDS_BESIDE, SESSION, SPEAKER = 0.3, 0.3, 0.1, 0.1, 0.15, 0.05
+"""How much each part counts in relevance."""
+
+Numbers = NDArray[np.float32] | NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for each row, all in [0, 1], shape `(rows,)`.
+
+    Attributes:
+        meaning: Cosine of the query and the nearest passage.
+        keywords: BM25 of the row's own text.
+        meaning_beside: The better cosine of the two neighbours in the session.
+        keywords_beside: The better BM25 of the two neighbours in the session.
+        session: BM25 of the whole session.
+        speaker: 1 where the query names the speaker.
+    """
+
+    meaning: Numbers
+    keywords: Numbers
+    meaning_beside: Numbers
+    keywords_beside: Numbers
+    session: Numbers
+    speaker: Numbers
+
+
+def relevance(evidence: Evidence) -> Numbers:
+    """Join meaning and keywords, on the row and around it, to one number in [0, 1]."""
+    joined: Numbers = (
+        MEANING * evidence.meaning
+        + KEYWORDS * evidence.keywords
+        + MEANING_BESIDE * evidence.meaning_beside
+        + KEYWORDS_BESIDE * evidence.keywords_beside
+        + SESSION * evidence.session
+        + SPEAKER * evidence.speaker
+    )
+    return np.clip(joined, 0, 1)
+
+
+def recency(last_accessed: Numbers, now: float) -> Numbers:
+    """Return `1/(1 + hours since last access/24)`; an access in the future counts as one of now."""
+    hours = np.maximum(now - last_accessed, 0) / 3600
+    return 1 / (1 + hours / HOURS_TO_HALF)
+
+
+def use(access_count: Numbers) -> Numbers:
+    """Return `min(access_count/10, 1)`."""
+    return np.minimum(access_count / FULL_USE, 1)
+
+
+def scores(signals: Mapping[str, Numbers], weights: RankingWeights) -> Numbers:
+    """Return the weighted sum of the signals, in [0, 1]; signals without a weight count nothing."""
+    total = sum(weight * signals[name] for name, weight in weights.weights().items() if weight)
+    return np.clip(np.asarray(total, np.float64), 0, 1)
+
+
+def explain(values: Mapping[str, float], parts: Mapping[str, float], weights: RankingWeights) -> Mapping[str, Signal]:
+    """Return the signals of one row, weighted ones first; the contributions add up to its score.
+
+    Args:
+        values: Signal name to value.
+        parts: What relevance was joined from; listed with weight and contribution 0 where relevance has a weight.
+        weights: The recipe.
+    """
+    named = {name: weight for name, weight in weights.weights().items() if weight}
+    told = {name: Signal(values[name], weight, values[name] * weight) for name, weight in named.items()}
+    if "relevance" in told:
+        told |= {name: Signal(value, 0.0, 0.0) for name, value in parts.items()}
+    return told

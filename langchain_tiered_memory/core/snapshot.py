@@ -1,0 +1,307 @@
+"""What a process holds of one user, patched forward row by row, and the signals computed on it.
+
+Bodies are not in it: a row is a head, its vectors, its terms and a few numbers. Every signal lies in [0, 1] and does
+not depend on which other memories are asked about.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.core.columns import Column
+from langchain_tiered_memory.core.model import MemoryType, Tier
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Vector
+from langchain_tiered_memory.core.postings import Postings, Scores
+
+NONE = -1
+_HEAD_BYTES = 1_500
+_DEAD_ROWS = 1_000
+_BLOCK_ROWS = 1_000
+"""Rows of one matrix product. OpenBLAS keeps a product of this size on one thread; with two, a busy machine of two
+cores takes 50 times as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: a head without terms and vectors, and what was made of them."""
+
+    entry: Entry
+    text_key: int
+    vectors: tuple[tuple[int, str], ...]
+
+
+class Snapshot:
+    """One user's memories as arrays. All methods expect `lock` to be held."""
+
+    def __init__(self, user_id: str, model_id: str) -> None:
+        self.user_id = user_id
+        self.lock = threading.RLock()
+        self.versions: dict[Tier, int] = {Tier.SHORT_TERM: 0, Tier.LONG_TERM: 0}
+        self.partial = False
+        """Whether vectors in the vector index are left out of this snapshot."""
+        self._model_id = model_id
+        self._rows: list[Row] = []
+        self._row_of: dict[Tier, dict[str, int]] = {Tier.SHORT_TERM: {}, Tier.LONG_TERM: {}}
+        self.postings = Postings()
+        self._alive: Column[np.bool_] = Column(np.bool_)
+        self._session: Column[np.int32] = Column(np.int32)
+        self._previous: Column[np.int32] = Column(np.int32)
+        self._next: Column[np.int32] = Column(np.int32)
+        self._numbers: dict[str, Column[np.float64]] = {
+            name: Column(np.float64) for name in ("importance", "last_accessed", "access_count")
+        }
+        self._sessions: dict[str, int] = {}
+        self._members: list[list[tuple[datetime, int, int]]] = []
+        self._unsorted: set[int] = set()
+        self._matrix: Column[np.float32] | None = None
+        self._owner: Column[np.int32] = Column(np.int32)
+        self._duplicates: dict[str, int] = {}
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of rows, dead ones included: the length of every signal."""
+        return len(self._rows)
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Which rows stand for a memory; of an item that is in both tiers, the record does."""
+        return self._alive.values
+
+    def entry(self, row: int) -> Entry:
+        """Return the head of a row."""
+        return self._rows[row].entry
+
+    def row_of(self, memory_id: str) -> int | None:
+        """Return the row that stands for a memory, or None."""
+        for tier in (Tier.LONG_TERM, Tier.SHORT_TERM):
+            row = self._row_of[tier].get(memory_id)
+            if row is not None:
+                return row
+        return None
+
+    def entries(self, tier: Tier | None = None) -> Iterator[Entry]:
+        """Iterate over the heads of living rows, of one tier or of both."""
+        for row in np.flatnonzero(self.alive):
+            entry = self._rows[row].entry
+            if tier is None or entry.memory.tier == tier:
+                yield entry
+
+    def duplicate(self, key: str | None) -> Entry | None:
+        """Return the living head with this duplicate key, or None."""
+        row = None if key is None else self._duplicates.get(key)
+        if row is None or not self.alive[row] or not self._rows[row].entry.memory.current:
+            return None
+        return self._rows[row].entry
+
+    def pending(self) -> Iterator[tuple[Entry, tuple[int, ...]]]:
+        """Iterate over living heads that lack vectors of the model in use, with the passages that are missing."""
+        for row in np.flatnonzero(self.alive):
+            held = self._rows[row]
+            if len(held.vectors) < held.entry.passages:
+                have = {passage for passage, _ in held.vectors}
+                yield held.entry, tuple(p for p in range(held.entry.passages) if p not in have)
+
+    def neighbours(self, row: int, reach: int) -> list[int]:
+        """Return up to `reach` rows before and after this one in its session, nearest first."""
+        self._sort_sessions()
+        found: list[int] = []
+        back = ahead = row
+        for _ in range(reach):
+            back = int(self._previous.values[back]) if back != NONE else NONE
+            ahead = int(self._next.values[ahead]) if ahead != NONE else NONE
+            found += [one for one in (back, ahead) if one != NONE]
+        return found
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return "importance", "access_count" or "last_accessed" (seconds since 1970) of every row."""
+        return self._numbers[name].values
+
+    @property
+    def vector_count(self) -> int:
+        """How many vectors are held."""
+        return len(self._owner)
+
+    @property
+    def wasteful(self) -> bool:
+        """Whether so many rows are dead that reading everything anew is cheaper than carrying them."""
+        return len(self) > 2 * int(self.alive.sum()) + _DEAD_ROWS
+
+    @property
+    def nbytes(self) -> int:
+        """A fair estimate of the bytes held."""
+        matrix = self._matrix.nbytes if self._matrix is not None else 0
+        return matrix + self.postings.nbytes + _HEAD_BYTES * len(self._rows)
+
+    # -- signals ---------------------------------------------------------------------------------------------------
+
+    def cosines(self, query: Vector | None, beside: Mapping[int, Sequence[PassageVector]] | None = None) -> Scores:
+        """Return the cosine of every row's nearest passage, clipped to [0, 1]; 0 for rows without a vector here.
+
+        Args:
+            query: The query's vector, or None when there is none.
+            beside: Vectors of rows that this snapshot does not hold (they are in the vector index).
+        """
+        scores = np.zeros(len(self), np.float32)
+        if query is None:
+            return scores
+        if self._matrix is not None and self._matrix.values.shape[1:] == query.shape:
+            matrix, owner = self._matrix.values, self._owner.values
+            dots = np.empty(len(matrix), np.float32)
+            for start in range(0, len(matrix), _BLOCK_ROWS):
+                np.dot(matrix[start : start + _BLOCK_ROWS], query, out=dots[start : start + _BLOCK_ROWS])
+            owned = owner != NONE
+            np.maximum.at(scores, owner[owned], dots[owned])
+        for row, vectors in (beside or {}).items():
+            best = max((float(one.vector @ query) for one in vectors), default=0.0)
+            scores[row] = max(scores[row], best)
+        return np.clip(scores, 0, 1)
+
+    def keywords(self, terms: Iterable[str]) -> Scores:
+        """Return the normalised BM25 score of every row."""
+        return self.postings.scores(terms)
+
+    def session_keywords(self, terms: Iterable[str]) -> Scores:
+        """Return the normalised BM25 score of every row's whole session."""
+        return self.postings.group_scores(terms, self._session.values, self.alive)
+
+    def best_beside(self, values: Scores) -> Scores:
+        """Return for every row the larger value of its two neighbours in the session; 0 where it has none."""
+        self._sort_sessions()
+        padded = np.append(values, np.float32(0))  # index NONE reads this 0
+        beside: Scores = np.maximum(padded[self._previous.values], padded[self._next.values])
+        return beside
+
+    # -- patching --------------------------------------------------------------------------------------------------
+
+    def apply(self, tier: Tier, changes: Changes) -> None:
+        """Take over what changed in one tier. Rows keep their number unless their text changed."""
+        if changes.whole:
+            for memory_id in list(self._row_of[tier]):
+                self._drop(tier, memory_id)
+        for memory_id in changes.gone:
+            self._drop(tier, memory_id)
+        for entry in changes.entries:
+            self._place(tier, entry)
+        self.versions[tier] = changes.version
+
+    def touch(self, tier: Tier, ids: Iterable[str], now: datetime, version: int) -> None:
+        """Take over a touch of our own that led to `version`, if nothing else happened before it."""
+        if version != self.versions[tier] + 1:
+            return
+        for memory_id in ids:
+            row = self._row_of[tier].get(memory_id)
+            if row is not None:
+                memory = self._rows[row].entry.memory
+                later = max(memory.last_accessed, now)
+                touched = replace(memory, last_accessed=later, access_count=memory.access_count + 1)
+                self._renew(row, replace(self._rows[row].entry, memory=touched, version=version))
+        self.versions[tier] = version
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Drop memories from both tiers at once, ahead of what the stores will report."""
+        for memory_id in ids:
+            for tier in self._row_of:
+                self._drop(tier, memory_id)
+
+    def _place(self, tier: Tier, entry: Entry) -> None:
+        memory_id = entry.memory.id
+        key = hash(frozenset(entry.terms.items()))
+        vectors = tuple((v.passage, v.text_hash) for v in entry.vectors if v.model_id == self._model_id)
+        row = self._row_of[tier].get(memory_id)
+        head = replace(entry, terms={}, vectors=())
+        if row is not None and self._rows[row].text_key == key:
+            if self._rows[row].vectors != vectors:
+                self._owner.values[self._owner.values == row] = NONE
+                self._add_vectors(row, entry.vectors)
+            self._rows[row] = Row(head, key, vectors)
+            self._renew(row, head)
+            return
+        if row is not None:
+            self._drop(tier, memory_id)
+        row = self.postings.add(entry.terms)
+        self._rows.append(Row(head, key, vectors))
+        self._alive.append(True)
+        self._row_of[tier][memory_id] = row
+        self._previous.append(NONE)
+        self._next.append(NONE)
+        self._join_session(row, entry)
+        for column in self._numbers.values():
+            column.append(0)
+        self._renew(row, self._rows[row].entry)
+        self._add_vectors(row, entry.vectors)
+        self._shade(memory_id)
+
+    def _shade(self, memory_id: str) -> None:
+        """Of an item that is in both tiers only the record counts: the crash between two deletes leaves such pairs."""
+        short = self._row_of[Tier.SHORT_TERM].get(memory_id)
+        if short is not None and memory_id in self._row_of[Tier.LONG_TERM] and self._alive.values[short]:
+            self._bury(short)
+
+    def _renew(self, row: int, entry: Entry) -> None:
+        held = self._rows[row]
+        self._rows[row] = Row(entry, held.text_key, held.vectors)
+        memory = entry.memory
+        self._numbers["importance"].values[row] = memory.importance
+        self._numbers["access_count"].values[row] = memory.access_count
+        self._numbers["last_accessed"].values[row] = memory.last_accessed.timestamp()
+        if entry.duplicate_key is not None and memory.current:
+            self._duplicates[entry.duplicate_key] = row
+
+    def _join_session(self, row: int, entry: Entry) -> None:
+        memory = entry.memory
+        if memory.session_id is None or memory.memory_type is not MemoryType.EPISODE:
+            self._session.append(NONE)
+            return
+        number = self._sessions.setdefault(memory.session_id, len(self._sessions))
+        if number == len(self._members):
+            self._members.append([])
+        self._session.append(number)
+        self._members[number].append((memory.observed_at, entry.order, row))
+        self._unsorted.add(number)
+
+    def _sort_sessions(self) -> None:
+        for number in self._unsorted:
+            members = self._members[number]
+            members.sort()
+            rows = [row for _, _, row in members]
+            for row in rows[:1]:
+                self._previous.values[row] = NONE
+            for row in rows[-1:]:
+                self._next.values[row] = NONE
+            for before, after in pairwise(rows):
+                self._next.values[before] = after
+                self._previous.values[after] = before
+        self._unsorted.clear()
+
+    def _add_vectors(self, row: int, vectors: Iterable[PassageVector]) -> None:
+        for one in vectors:
+            if one.model_id != self._model_id:
+                continue
+            if self._matrix is None:
+                self._matrix = Column(np.float32, len(one.vector))
+            self._matrix.append(one.vector)
+            self._owner.append(row)
+
+    def _drop(self, tier: Tier, memory_id: str) -> None:
+        row = self._row_of[tier].pop(memory_id, None)
+        if row is not None and self._alive.values[row]:
+            self._bury(row)
+
+    def _bury(self, row: int) -> None:
+        self._alive.values[row] = False
+        self.postings.drop(row)
+        owner = self._owner.values
+        owner[owner == row] = NONE
+        number = int(self._session.values[row])
+        if number != NONE:
+            self._members[number] = [member for member in self._members[number] if member[2] != row]
+            self._unsorted.add(number)
+        self._previous.values[row] = self._next.values[row] = NONE

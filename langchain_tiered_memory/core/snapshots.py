@@ -1,0 +1,111 @@
+"""The snapshots of all users: found, patched forward to what the stores hold, and bounded in bytes."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import datetime
+
+from langchain_tiered_memory.core.errors import BackendUnavailable
+from langchain_tiered_memory.core.model import Tier
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import MemoryStore
+from langchain_tiered_memory.core.snapshot import Snapshot
+
+
+class Snapshots:
+    """One snapshot per user, least recently used first to go. Thread-safe; no store is asked inside a lock."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._held: OrderedDict[str, Snapshot] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, user_id: str) -> tuple[Snapshot, tuple[str, ...]]:
+        """Return the user's snapshot as of now, and the tiers that could not be asked.
+
+        The rows of a tier that did not answer are the last that were seen; the caller leaves them out.
+        """
+        snapshot = self._held.get(user_id)
+        if snapshot is None or snapshot.wasteful or self._outgrown(snapshot):
+            snapshot = self._fresh(user_id)
+        failed = []
+        for tier, store in self._stores():
+            try:
+                self._catch_up(snapshot, tier, store)
+            except BackendUnavailable:
+                failed.append(str(tier))
+        self._keep(snapshot)
+        return snapshot, tuple(failed)
+
+    def strict(self, user_id: str) -> Snapshot:
+        """Return the user's snapshot as of now.
+
+        Raises:
+            BackendUnavailable: A tier did not answer.
+        """
+        snapshot = self._held.get(user_id) or self._fresh(user_id)
+        for tier, store in self._stores():
+            self._catch_up(snapshot, tier, store)
+        self._keep(snapshot)
+        return snapshot
+
+    def touch(self, user_id: str, tier: Tier, ids: Iterable[str], now: datetime, version: int) -> None:
+        """Let the held snapshot follow a touch of our own without reading it back."""
+        snapshot = self._held.get(user_id)
+        if snapshot is not None:
+            with snapshot.lock:
+                snapshot.touch(tier, ids, now, version)
+
+    def discard(self, user_id: str | None = None) -> None:
+        """Throw away one user's snapshot, or all of them."""
+        with self._lock:
+            if user_id is None:
+                self._held.clear()
+            else:
+                self._held.pop(user_id, None)
+
+    def partial(self, user_id: str) -> bool:
+        """Return whether this user is searched through the vector index."""
+        if self._parts.index is None:
+            return False
+        return self._parts.index_always or self._parts.records.vector_count(user_id) > self._limit
+
+    @property
+    def _limit(self) -> int:
+        return self._parts.settings.search.exact_up_to
+
+    def _stores(self) -> tuple[tuple[Tier, MemoryStore], ...]:
+        return (Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)
+
+    def _outgrown(self, snapshot: Snapshot) -> bool:
+        """Say whether so many vectors came to be held here that the index should take them over."""
+        return self._parts.index is not None and snapshot.vector_count > max(self._limit, 4_000)
+
+    def _fresh(self, user_id: str) -> Snapshot:
+        snapshot = Snapshot(user_id, self._parts.embedder.model_id)
+        try:
+            snapshot.partial = self.partial(user_id)
+        except BackendUnavailable:
+            snapshot.partial = False  # the long-term tier does not answer, so there is nothing to search in it
+        return snapshot
+
+    def _catch_up(self, snapshot: Snapshot, tier: Tier, store: MemoryStore) -> None:
+        while True:
+            seen = snapshot.versions[tier]
+            if store.version(snapshot.user_id) == seen:
+                return
+            changes = store.changes(snapshot.user_id, seen, indexed_vectors=not snapshot.partial)
+            with snapshot.lock:
+                if snapshot.versions[tier] == seen:
+                    snapshot.apply(tier, changes)
+                    return
+
+    def _keep(self, snapshot: Snapshot) -> None:
+        with self._lock:
+            self._held[snapshot.user_id] = snapshot
+            self._held.move_to_end(snapshot.user_id)
+            total = sum(one.nbytes for one in self._held.values()) if len(self._held) > 1 else 0
+            while len(self._held) > 1 and total > self._parts.settings.search.snapshot_bytes:
+                total -= self._held.popitem(last=False)[1].nbytes
