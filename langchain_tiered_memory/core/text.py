@@ -253,8 +253,9 @@ def _cut(text: str, size: int) -> list[str]:
     cut, start = [], 0
     while start < len(text):
         window = text[start : start + size]
-        length = len(window.encode("utf-8", "surrogatepass"))
-        window = window[: max(1, len(window) * size // max(length, size))]
+        # One byte stands for a surrogate here; a character cut in two is left to the next passage.
+        fitting = window.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
+        window = window[: max(1, len(fitting))]
         end = len(window) if start + len(window) == len(text) else _last_end(window)
         cut.append(window[:end])
         start += end

@@ -197,7 +197,7 @@ def test_a_short_text_is_one_passage() -> None:
 
 def test_passages_end_with_a_paragraph_a_sentence_or_a_word() -> None:
     assert passages("One two.\n\nThree. Four five six", 16) == ["One two.\n\n", "Three. Four ", "five six"]
-    assert passages("One two. Three four five", 16) == ["One two. ", "Three four five"]
+    assert passages("One two six. Three four", 16) == ["One two six. ", "Three four"]
     assert passages("one two three four", 12) == ["one two ", "three four"]
     assert passages("abcdefghij", 4) == ["abcd", "efgh", "ij"]
 
