@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from tests import servers
 
@@ -40,6 +41,9 @@ def pytest_configure() -> None:
             del os.environ[name]
     os.environ.update(_QUIET)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A property holds or not; how busy the machine is has no say in it.
+    settings.register_profile("patient", settings(), deadline=None)
+    settings.load_profile("patient")
 
 
 class FakeClock:
