@@ -1,0 +1,198 @@
+"""What long-term memory does in one transaction: applying a change, updating, forgetting. Callers hold the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from langchain_tiered_memory.backends.inmemory.rows import (
+    Table,
+    UserRows,
+    own_memory,
+    refuse_other_contents,
+    resting_on,
+    same_statement,
+    updated,
+)
+from langchain_tiered_memory.backends.inmemory.shelf import Shelf
+from langchain_tiered_memory.core.errors import NotFound
+from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.ports import Change, Entry, Forgotten, PassageVector, Placed
+from langchain_tiered_memory.core.slots import chain_key, file_in_chain
+from langchain_tiered_memory.core.text import normalize
+
+_FORGET = "forget"
+_CONSOLIDATION = "consolidation"
+
+
+def write(table: Table, user_id: str, shelf: Shelf, change: Change, entries: Sequence[Entry]) -> tuple[Placed, ...]:
+    """Write the entries of a change, all or none; `entries` are owned copies of those in `change`."""
+    if change.strict:
+        standing = [entry for entry in entries if entry.memory.id not in shelf.tombstones]
+        refuse_other_contents(table.rows(user_id), standing)
+    if not entries:
+        return ()
+    user = table.opened(user_id)
+    writing = _Writing(user, shelf, change, user.version + 1)
+    return tuple(writing.place(entry) for entry in entries)
+
+
+class _Writing:
+    """One change on its way into a user's rows."""
+
+    def __init__(self, user: UserRows, shelf: Shelf, change: Change, stamp: int) -> None:
+        self._user = user
+        self._shelf = shelf
+        self._change = change
+        self._stamp = stamp
+
+    def place(self, entry: Entry) -> Placed:
+        """Do what `RecordStore.apply` says for one entry."""
+        memory = entry.memory
+        if memory.id in self._shelf.tombstones:
+            return Placed(own_memory(memory), "forgotten")
+        if memory.id in self._user.rows:
+            return self._exists(entry)
+        if memory.slot is not None:
+            return self._file(entry)
+        alike = same_statement(self._user.rows, entry)
+        if alike is None:
+            return self._create(entry)
+        return self._repeat(alike, entry)
+
+    def _exists(self, entry: Entry) -> Placed:
+        row, memory = self._user.rows[entry.memory.id], entry.memory
+        count = max(row.memory.access_count, memory.access_count)
+        later = max(row.memory.last_accessed, memory.last_accessed)
+        risen = replace(row, memory=replace(row.memory, access_count=count, last_accessed=later))
+        if risen != row:
+            self._user.write(risen, self._stamp)
+        return Placed(own_memory(risen.memory), "existing")
+
+    def _create(self, entry: Entry, superseded: tuple[str, ...] = ()) -> Placed:
+        memory = entry.memory
+        moved = self._change.by == "consolidate" and memory.origin != _CONSOLIDATION
+        self._write(entry, "promoted" if moved else "created", self._change.by)
+        return Placed(own_memory(memory), "created", superseded)
+
+    def _repeat(self, alike: Entry, entry: Entry) -> Placed:
+        if entry.duplicate_within is not None:
+            return Placed(own_memory(alike.memory), "repeated")
+        grown = resting_on(alike, entry)
+        if grown != alike:
+            self._write(grown, "reinforced", self._change.by)
+        return Placed(own_memory(grown.memory), "reinforced")
+
+    def _file(self, entry: Entry) -> Placed:
+        rows, key = self._user.rows, chain_key(entry.memory)
+        chain = [row.memory for row in rows.values() if chain_key(row.memory) == key]
+        filing = file_in_chain(chain, entry.memory, _same)
+        if filing.reinforces is not None:
+            return self._repeat(rows[filing.reinforces], replace(entry, duplicate_within=None))
+        retired = tuple(m.id for m in filing.changed if rows[m.id].memory.current)
+        for memory in filing.changed:
+            self._write(replace(rows[memory.id], memory=memory), "superseded", str(memory.superseded_by))
+        return self._create(replace(entry, memory=filing.new), retired)
+
+    def _write(self, row: Entry, kind: str, by: str) -> None:
+        _write(self._user, self._shelf, row, self._stamp)
+        self._shelf.note(self._change.at, kind, row.memory, by)
+
+
+def _same(one: str, other: str) -> bool:
+    return normalize(one) == normalize(other)
+
+
+def _write(user: UserRows, shelf: Shelf, row: Entry, stamp: int) -> None:
+    shelf.replaced(user.rows.get(row.memory.id), row)
+    user.write(row, stamp)
+
+
+def update(user: UserRows | None, shelf: Shelf, new: Entry, now: datetime) -> Memory:
+    """Do what `MemoryStore.update` says; `new` is an owned copy."""
+    if user is None or new.memory.id not in user.rows:
+        raise NotFound(new.memory.id)
+    row = updated(user.rows[new.memory.id], new)
+    _write(user, shelf, row, user.version + 1)
+    shelf.note(now, "updated", row.memory, "update")
+    return own_memory(row.memory)
+
+
+def embed(user: UserRows, shelf: Shelf, vectors: Mapping[str, tuple[PassageVector, ...]]) -> None:
+    """Do what `MemoryStore.embed` says; `vectors` are owned copies."""
+    stamp = user.version + 1
+    for memory_id, given in vectors.items():
+        row = user.rows.get(memory_id)
+        if row is not None and given:
+            fresh = {one.passage for one in given}
+            kept = [one for one in row.vectors if one.passage not in fresh]
+            together = tuple(sorted([*kept, *given], key=lambda one: one.passage))
+            _write(user, shelf, replace(row, vectors=together), stamp)
+
+
+def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datetime) -> Forgotten:
+    """Do what `RecordStore.forget` says, but for the intents."""
+    rows = {} if user is None else user.rows
+    removed = tuple(memory_id for memory_id in asked if memory_id in rows)
+    derived = _resting_on_nothing_else(rows, asked)
+    shelf.tombstones.update(asked, derived)
+    if user is None:
+        return Forgotten()
+    stamp = user.version + 1
+    _mend(user, shelf, {*asked, *derived}, now, stamp)
+    dropped = [user.drop(memory_id, stamp) for memory_id in (*removed, *derived)]
+    for row in dropped:
+        shelf.replaced(row, None)
+        shelf.empty_history(row.memory.id, now)
+    return Forgotten(removed, derived, sum(len(row.vectors) for row in dropped))
+
+
+def _resting_on_nothing_else(rows: Mapping[str, Entry], asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the consolidated records whose sources all go, and those that rest on these, repeatedly."""
+    gone, derived = set(asked), list[str]()
+    while True:
+        falling = [
+            memory.id
+            for memory in (row.memory for row in rows.values())
+            if memory.origin == _CONSOLIDATION
+            and memory.id not in gone
+            and memory.source_ids
+            and gone.issuperset(memory.source_ids)
+        ]
+        if not falling:
+            return tuple(derived)
+        gone.update(falling)
+        derived += falling
+
+
+def _mend(user: UserRows, shelf: Shelf, gone: Collection[str], now: datetime, stamp: int) -> None:
+    """Take the gone out of the sources and the chains of those that stay."""
+    for row in [row for memory_id, row in user.rows.items() if memory_id not in gone]:
+        memory = replace(row.memory, source_ids=tuple(s for s in row.memory.source_ids if s not in gone))
+        relinked = memory.superseded_by in gone
+        if relinked:
+            successor = _standing_successor(user.rows, memory, gone)
+            ends = None if successor is None else successor.observed_at
+            memory = replace(memory, superseded_by=None if successor is None else successor.id, valid_to=ends)
+        if memory == row.memory:
+            continue
+        _write(user, shelf, replace(row, memory=memory), stamp)
+        if relinked and memory.superseded_by is not None:
+            shelf.note(now, "superseded", memory, memory.superseded_by)
+        else:
+            shelf.note(now, "updated", memory, _FORGET)
+
+
+def _standing_successor(rows: Mapping[str, Entry], memory: Memory, gone: Collection[str]) -> Memory | None:
+    """Follow the chain over the gone to the next record that stays."""
+    successor: Memory | None = memory
+    while successor is not None and (successor is memory or successor.id in gone):
+        row = rows.get(successor.superseded_by or "")
+        successor = None if row is None else row.memory
+    return successor
+
+
+def erased_counts(rows: Sequence[Entry]) -> Mapping[str, int]:
+    """Return what `RecordStore.erase` reports."""
+    return {"long_term": len(rows), "vectors": sum(len(row.vectors) for row in rows)}
