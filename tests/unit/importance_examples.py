@@ -1,0 +1,127 @@
+"""Named examples of importance: the text, and the bounds that its score must keep."""
+
+from __future__ import annotations
+
+STRAIGHT_TO_LONG_TERM = (0.8, 1.0)
+"""Above 0.8: kept for good at once."""
+KEPT = (0.5, 1.0)
+"""At least 0.5: promoted when its time is up."""
+ORDINARY = (0.5, 0.8)
+DROPPED = (0.0, 0.5)
+SMALL_TALK = (0.0, 0.3)
+NOTHING = (0.0, 0.2)
+
+EXAMPLES = (
+    # name, text, bounds
+    ("allergy", "I am allergic to peanuts", STRAIGHT_TO_LONG_TERM),
+    ("allergy, typed on a phone", "im allergic to shellfish", STRAIGHT_TO_LONG_TERM),
+    ("allergy of a child", "My son is allergic to bee stings", STRAIGHT_TO_LONG_TERM),
+    ("diagnosis", "I was diagnosed with type 1 diabetes last year", STRAIGHT_TO_LONG_TERM),
+    ("diet", "I'm vegan, so no cheese for me", STRAIGHT_TO_LONG_TERM),
+    ("curly apostrophe", "I\u2019m vegetarian and my wife is gluten-free", STRAIGHT_TO_LONG_TERM),
+    ("medication", "My doctor prescribed me a new medication for blood pressure", STRAIGHT_TO_LONG_TERM),
+    ("name", "My name is Priya", STRAIGHT_TO_LONG_TERM),
+    ("nickname", "Please call me Al", KEPT),
+    ("introduction", "Hi, I'm Dana and I live in Lisbon", STRAIGHT_TO_LONG_TERM),
+    ("job", "I work as a nurse at St. Mary's Hospital", STRAIGHT_TO_LONG_TERM),
+    ("job of a partner", "My husband works as a carpenter", KEPT),
+    ("new job", "I got the job at Siemens and start in March", STRAIGHT_TO_LONG_TERM),
+    ("promotion", "Just got promoted to team lead yesterday!", STRAIGHT_TO_LONG_TERM),
+    ("moving house", "We moved from Boston to Chicago last month", STRAIGHT_TO_LONG_TERM),
+    ("home", "I live on the third floor of an old building in Prague", STRAIGHT_TO_LONG_TERM),
+    ("birthday", "My birthday is on June 14", STRAIGHT_TO_LONG_TERM),
+    ("birthday of a daughter", "My daughter turns six on October 3rd", STRAIGHT_TO_LONG_TERM),
+    ("wedding", "My sister Elena is getting married in September", STRAIGHT_TO_LONG_TERM),
+    ("bereavement", "My grandfather passed away last week", STRAIGHT_TO_LONG_TERM),
+    ("deadline", "The deadline for my thesis is Friday", STRAIGHT_TO_LONG_TERM),
+    ("deadline at work", "I have to submit the grant report by Friday", STRAIGHT_TO_LONG_TERM),
+    ("appointment", "I have a dentist appointment on Tuesday at 3pm", STRAIGHT_TO_LONG_TERM),
+    ("commitment", "I promised my brother to help him move on Saturday", STRAIGHT_TO_LONG_TERM),
+    ("flight", "My flight to Oslo leaves on May 9 at 7:40", STRAIGHT_TO_LONG_TERM),
+    ("locker code", "remember my locker code is 4711", STRAIGHT_TO_LONG_TERM),
+    ("remember that", "Remember that the spare key is under the blue pot", STRAIGHT_TO_LONG_TERM),
+    ("do not forget", "Don't forget: the cat gets half a pill every evening", STRAIGHT_TO_LONG_TERM),
+    ("for the record", "For the record, our VAT number is DE123456789", STRAIGHT_TO_LONG_TERM),
+    ("standing instruction", "Always answer in metric units", STRAIGHT_TO_LONG_TERM),
+    ("standing instruction, from now on", "From now on, write to me in French", STRAIGHT_TO_LONG_TERM),
+    ("dislike", "I hate cilantro", KEPT),
+    ("like", "I love hiking in the Alps", KEPT),
+    ("preference", "I prefer window seats", KEPT),
+    ("favourite", "My favorite band is Radiohead", KEPT),
+    ("fan", "I'm a big fan of old jazz records", KEPT),
+    ("cannot stand", "I can't stand loud restaurants", KEPT),
+    ("pets", "I have two cats named Miso and Tofu", STRAIGHT_TO_LONG_TERM),
+    ("new pet", "We adopted a puppy from the shelter", STRAIGHT_TO_LONG_TERM),
+    ("event", "I went to a pottery class yesterday", ORDINARY),
+    ("event of the family", "I took my kids to the museum last weekend", KEPT),
+    ("plan", "I'm planning a trip to Japan next spring", KEPT),
+    ("hobby", "I play the violin twice a week", KEPT),
+    ("possession", "My car is a red Volvo from 2012", KEPT),
+    ("a colleague's taste", "Ana prefers tea in the morning", (0.4, 0.8)),
+    ("children", "I have two kids", ORDINARY),
+    ("name of a wife", "My wife's name is Clara", KEPT),
+    ("skill", "I play the guitar", ORDINARY),
+    ("password", "The wifi password is hunter2", KEPT),
+    ("phone number", "My phone number is 555-0142", STRAIGHT_TO_LONG_TERM),
+    ("statement within small talk", "Haha thanks! By the way, my sister Ruth moved to Leeds last week", KEPT),
+    ("fact before a request", "I am allergic to nuts, can you suggest a snack?", KEPT),
+    ("another language", "Ich bin gegen Erdnüsse allergisch und wohne in Berlin", KEPT),
+    ("another script", "私はピーナッツアレルギーです", KEPT),
+    ("greeting", "hi", NOTHING),
+    ("greeting with a name", "Hey Marcus!", NOTHING),
+    ("greeting with a question", "Hello! How are you today?", NOTHING),
+    ("good morning", "Good morning!", NOTHING),
+    ("thanks", "ok thanks", NOTHING),
+    ("warm thanks", "Thank you so much, that's really helpful!", NOTHING),
+    ("laughter", "lol", NOTHING),
+    ("more laughter", "hahaha that's hilarious", NOTHING),
+    ("assent", "Yes, exactly.", NOTHING),
+    ("filler", "hmm okay, whatever", NOTHING),
+    ("goodbye", "Bye, talk to you later!", NOTHING),
+    ("praise", "That's awesome, Tom! You're doing a great job, keep it up!", NOTHING),
+    ("comfort", "Sorry to hear that. You'll get through this!", NOTHING),
+    ("weather", "Nice weather today, isn't it?", SMALL_TALK),
+    ("more weather", "It's raining again", SMALL_TALK),
+    ("question of knowledge", "What is the capital of Australia?", NOTHING),
+    ("question of method", "How do I reverse a list in Python?", NOTHING),
+    ("question to the other", "What did you think of the movie?", SMALL_TALK),
+    ("question of memory", "Do you remember my birthday?", DROPPED),
+    ("reminiscence", "Remember when we laughed about it?", DROPPED),
+    ("order of the moment", "Translate this into Spanish", NOTHING),
+    ("task of the moment", "Can you write a haiku about autumn leaves?", SMALL_TALK),
+    ("try again", "no, try again and make it shorter please", SMALL_TALK),
+    ("code", "def add(a, b):\n    return a + b;\nprint(add(1, 2))", SMALL_TALK),
+    ("stack trace", "Traceback (most recent call last):\n  File x.py, line 3, in <module>\nKeyError: 'id'", DROPPED),
+    ("off the record", "Off the record: I am allergic to my boss", NOTHING),
+    ("no words", "👍", NOTHING),
+    ("nothing", "", NOTHING),
+)
+
+SPOKEN = (
+    (
+        "assistant's offer",
+        "Of course! Let me know if there is anything else I can help you with.",
+        "assistant",
+        NOTHING,
+    ),
+    ("assistant's disclaimer", "As an AI language model, I don't have personal opinions.", "assistant", NOTHING),
+    (
+        "assistant's lecture",
+        "Python lists are mutable sequences, typically used to store collections.",
+        "assistant",
+        NOTHING,
+    ),
+    ("assistant's act", "I booked your flight to Oslo for May 9 at 7:40.", "assistant", (0.2, 0.9)),
+    ("tool's answer", '{"status": "ok", "rows": 3}', "tool", NOTHING),
+    ("system prompt", "You are a helpful assistant.", "system", NOTHING),
+    ("user", "I am allergic to peanuts", "user", STRAIGHT_TO_LONG_TERM),
+    ("unknown role", "I am allergic to peanuts", "captain", STRAIGHT_TO_LONG_TERM),
+)
+
+TYPED = (
+    ("I am allergic to peanuts", "preference", STRAIGHT_TO_LONG_TERM),
+    ("I am allergic to peanuts", "fact", STRAIGHT_TO_LONG_TERM),
+    ("prefers dark mode", "preference", (0.6, 1.0)),
+    ("Ana prefers tea", "preference", STRAIGHT_TO_LONG_TERM),
+    ("The office closes at six on Fridays", "fact", STRAIGHT_TO_LONG_TERM),
+)
