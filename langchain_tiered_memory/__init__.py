@@ -1,1 +1,175 @@
-"""A memory for LLM applications in three tiers: working, short-term and long-term."""
+"""A three-tier memory for LLM applications: working, short-term and long-term.
+
+Importing this package loads no driver and no framework; each public name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.alone import LongTermMemory, ShortTermMemory, WorkingMemory
+    from langchain_tiered_memory.core.config import (
+        MaintenanceSettings,
+        PlacementSettings,
+        RankingWeights,
+        SearchSettings,
+        Settings,
+        ShortTermSettings,
+        WorkingSettings,
+    )
+    from langchain_tiered_memory.core.errors import (
+        BackendUnavailable,
+        ConfigError,
+        Conflict,
+        EmbeddingError,
+        ExtractionError,
+        InvalidInput,
+        ModelMismatch,
+        NotFound,
+        SchemaMismatch,
+        TieredMemoryError,
+    )
+    from langchain_tiered_memory.core.model import (
+        Context,
+        HistoryEvent,
+        Memory,
+        MemoryType,
+        Message,
+        NewMemory,
+        RecallResult,
+        ScoredMemory,
+        Signal,
+        Tier,
+    )
+    from langchain_tiered_memory.core.ports import (
+        Embedder,
+        ExtractedFact,
+        FactExtractor,
+        ImportanceScorer,
+        VectorIndex,
+    )
+    from langchain_tiered_memory.core.reports import (
+        ConsolidationReport,
+        Explanation,
+        ForgetReceipt,
+        MaintenanceReport,
+        ReindexReport,
+        Status,
+        TransferReport,
+    )
+    from langchain_tiered_memory.system import MemorySystem, Session
+
+_ROOMS = {
+    "alone": ("LongTermMemory", "ShortTermMemory", "WorkingMemory"),
+    "core.config": (
+        "MaintenanceSettings",
+        "PlacementSettings",
+        "RankingWeights",
+        "SearchSettings",
+        "Settings",
+        "ShortTermSettings",
+        "WorkingSettings",
+    ),
+    "core.errors": (
+        "BackendUnavailable",
+        "ConfigError",
+        "Conflict",
+        "EmbeddingError",
+        "ExtractionError",
+        "InvalidInput",
+        "ModelMismatch",
+        "NotFound",
+        "SchemaMismatch",
+        "TieredMemoryError",
+    ),
+    "core.model": (
+        "Context",
+        "HistoryEvent",
+        "Memory",
+        "MemoryType",
+        "Message",
+        "NewMemory",
+        "RecallResult",
+        "ScoredMemory",
+        "Signal",
+        "Tier",
+    ),
+    "core.ports": ("Embedder", "ExtractedFact", "FactExtractor", "ImportanceScorer", "VectorIndex"),
+    "core.reports": (
+        "ConsolidationReport",
+        "Explanation",
+        "ForgetReceipt",
+        "MaintenanceReport",
+        "ReindexReport",
+        "Status",
+        "TransferReport",
+    ),
+    "system": ("MemorySystem", "Session"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BackendUnavailable",
+    "ConfigError",
+    "Conflict",
+    "ConsolidationReport",
+    "Context",
+    "Embedder",
+    "EmbeddingError",
+    "Explanation",
+    "ExtractedFact",
+    "ExtractionError",
+    "FactExtractor",
+    "ForgetReceipt",
+    "HistoryEvent",
+    "ImportanceScorer",
+    "InvalidInput",
+    "LongTermMemory",
+    "MaintenanceReport",
+    "MaintenanceSettings",
+    "Memory",
+    "MemorySystem",
+    "MemoryType",
+    "Message",
+    "ModelMismatch",
+    "NewMemory",
+    "NotFound",
+    "PlacementSettings",
+    "RankingWeights",
+    "RecallResult",
+    "ReindexReport",
+    "SchemaMismatch",
+    "ScoredMemory",
+    "SearchSettings",
+    "Session",
+    "Settings",
+    "ShortTermMemory",
+    "ShortTermSettings",
+    "Signal",
+    "Status",
+    "Tier",
+    "TieredMemoryError",
+    "TransferReport",
+    "VectorIndex",
+    "WorkingMemory",
+    "WorkingSettings",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its room at its first use."""
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{room}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

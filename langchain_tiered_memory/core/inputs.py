@@ -45,9 +45,14 @@ def content(value: object, max_bytes: int, field: str = "content") -> str:
         raise InvalidInput(field, value, "a str is needed")
     if not value.strip():
         raise InvalidInput(field, value, "a blank text says nothing that could be remembered")
-    size = len(value.encode("utf-8", "surrogatepass"))
-    if size > max_bytes:
-        raise InvalidInput(field, value, f"at most {max_bytes} bytes are possible, this has {size}: split it")
+    return size(field, value, max_bytes)
+
+
+def size(field: str, value: str, max_bytes: int) -> str:
+    """Return a text that has at most `max_bytes` of UTF-8."""
+    found = len(value.encode("utf-8", "surrogatepass"))
+    if found > max_bytes:
+        raise InvalidInput(field, value, f"at most {max_bytes} bytes are possible, this has {found}: split it")
     return value
 
 

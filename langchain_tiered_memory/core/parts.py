@@ -26,6 +26,7 @@ class Parts:
     Attributes:
         index: The vector index, or None when every search is exact.
         index_always: Whether the index is asked whatever the number of vectors.
+        compact: Gives freed space back where a store can.
         close: Closes what was opened for this system, and nothing that was given to it.
     """
 
@@ -41,4 +42,5 @@ class Parts:
     clock: Clock
     settings: Settings
     weights: RankingWeights
+    compact: Callable[[], None]
     close: Callable[[], None]

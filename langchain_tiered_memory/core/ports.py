@@ -1,403 +1,62 @@
 """The seams: what the core asks of stores, models and clocks. Each docstring is the specification of its port.
 
-Common to all stores:
-
-* `user_id` is the wall: matched exactly, never a prefix or a pattern; no call returns or changes another user's rows.
-* Text is ordinary data: NUL, lone surrogates and every wildcard come back to the last byte.
-* A write either happens whole or not at all, and is idempotent by id.
-* What the driver raises becomes `BackendUnavailable`; nothing else crosses a port but the errors named here.
-* Arguments are read once and never kept or changed; what is returned is the caller's own.
-* Every call may come from any thread; `close` may be called twice.
-
-**Change counter.** Each user has, in each store of memories, a counter that only ever grows, also over a complete
-erasure of the user (a new counter starts at the wall clock in microseconds). Every write stamps the rows it changes,
-and the ids it removes, with the next value. A reader that saw version `v` asks for what changed since `v`.
+The ports of the stores stand in `core/stores.py`, what passes through in `core/entries.py`; all are importable here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_tiered_memory.core.model import HistoryEvent, Memory, MemoryType, Message
-
-Vector = NDArray[np.float32]
-"""One float32 vector, shape `(dim,)`, of length 1 so that a dot product is the cosine."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PassageVector:
-    """The vector of one passage of a memory's text, keyed by what it was made from.
-
-    Attributes:
-        passage: Which passage, from 0.
-        model_id: The model that made it.
-        text_hash: Digest of the embedded text.
-        vector: The vector.
-    """
-
-    passage: int
-    model_id: str
-    text_hash: str
-    vector: Vector
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A memory together with what was derived from its text when it was written. A *head* has `content == ""`.
-
-    Attributes:
-        memory: The memory; `id`, `user_id` and `tier` are set.
-        terms: Analysed term to its count in the indexed text.
-        passages: How many passages the text has; fewer `vectors` of the current model means that it is *pending*.
-        vectors: The vectors made so far, in the order of their passages.
-        expires_at: When a short-term item's life ends; None for records.
-        duplicate_key: Two active entries with the same key say the same thing; None: never the same as another.
-        duplicate_within: Only within this time of `created_at`; None: at any time.
-        order: Place in the order of writing over all tiers; kept when an item moves.
-        version: The change counter at its last change; set by the store.
-    """
-
-    memory: Memory
-    terms: Mapping[str, int] = field(default_factory=dict)
-    passages: int = 1
-    vectors: tuple[PassageVector, ...] = ()
-    expires_at: datetime | None = None
-    duplicate_key: str | None = None
-    duplicate_within: timedelta | None = None
-    order: int = 0
-    version: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """What became of one entry that was written.
-
-    Attributes:
-        memory: The memory as it now stands in the store.
-        outcome: "created"; "existing" (same id, left as it was); "reinforced" (an equal one took its sources);
-            "repeated" (the same episode within `duplicate_within`); "forgotten" (its id has a tombstone; not written).
-        superseded: Ids of the memories that this one retired.
-    """
-
-    memory: Memory
-    outcome: str
-    superseded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What changed for a user since a version.
-
-    Attributes:
-        version: The counter now; 0 when the user is unknown.
-        entries: The changed rows as heads, in no particular order.
-        gone: Ids that were removed since, and not written again.
-        whole: True when `entries` is everything there is and what the reader holds must be thrown away.
-    """
-
-    version: int
-    entries: tuple[Entry, ...] = ()
-    gone: tuple[str, ...] = ()
-    whole: bool = False
-
-
-class MemoryStore(Protocol):
-    """What short-term and long-term stores have in common."""
-
-    @property
-    def name(self) -> str:
-        """What serves it, for people: "redis", "sqlite", …; never a URL with a password."""
-
-    def version(self, user_id: str) -> int:
-        """Return the user's change counter, 0 when nothing was ever written. One cheap read."""
-
-    def changes(self, user_id: str, since: int, *, indexed_vectors: bool = True) -> Changes:
-        """Return what changed after `since`, consistent with the version returned.
-
-        Args:
-            user_id: Whose.
-            since: The version the reader has; 0 for everything. A version that the store cannot start from
-                (older than it remembers, or newer than its own) gives everything, `whole=True`.
-            indexed_vectors: False leaves out the vectors that are already in the vector index.
-        """
-
-    def get(self, user_id: str, ids: Sequence[str]) -> tuple[Memory, ...]:
-        """Return the memories with these ids, with their content, in the order asked; unknown ids are left out.
-
-        An item past its `expires_at` is returned as long as its row stands: the caller knows the time.
-        """
-
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
-        """Count one access of each id and move `last_accessed` forward to `now`, never back.
-
-        An id that is not there is passed over: a touch never creates and never revives. Counters are exact under
-        concurrent callers. Returns the user's new version.
-        """
-
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:
-        """Replace content, importance, pinned, metadata, terms and vectors of the row with the entry's id.
-
-        Identity, times, counts, provenance and supersession stay as the store has them; the old vectors are gone.
-
-        Raises:
-            NotFound: There is no such row.
-        """
-
-    def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
-        """Add or replace passages' vectors of rows that are still there; ids that are gone are passed over.
-
-        A vector for a passage replaces the one it had, of whatever model. Replaced and new ones count as unindexed.
-        """
-
-    def users(self) -> tuple[str, ...]:
-        """Return every user with a row, in no particular order."""
-
-    def close(self) -> None:
-        """Release what this object opened, and nothing that it was given."""
-
-
-class ItemStore(MemoryStore, Protocol):
-    """Short-term memory: items that live until `expires_at`, and then stay hidden until they are taken away.
-
-    Which items are past their life is the caller's business: the store compares no clocks, except that it may drop
-    rows physically, and report them as `gone`, 7 days after `expires_at`.
-    """
-
-    def put(self, user_id: str, entries: Sequence[Entry]) -> tuple[Placed, ...]:
-        """Write the entries in order, all or none; one outcome per entry.
-
-        Same id: "existing". Same `duplicate_key` on a row that has not reached its `expires_at` at the new entry's
-        `created_at`: "reinforced" when `duplicate_within` is None (the row's `source_ids` grow by the entry's, and by
-        its id), "repeated" when the `created_at` lie within it. Entries of one call see each other. Two concurrent
-        calls with equal entries leave one row.
-
-        Raises:
-            Conflict: An entry's id exists with another content; nothing was written.
-        """
-
-    def remove(self, user_id: str, versions: Mapping[str, int | None]) -> tuple[str, ...]:
-        """Remove each id whose row still has the version given (None: whatever its version); return those removed.
-
-        An id that changed meanwhile stays. The removed are reported as `gone` by `changes`.
-        """
-
-    def forget(self, user_id: str) -> int:
-        """Remove everything of the user; return how many items there were."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One transaction on long-term memory.
-
-    Attributes:
-        entries: Records to write, in order.
-        consumed: Ids of sources to enter in the ledger.
-        at: When, for the history.
-        by: What does it: "remember", "session", "import", "consolidate".
-        strict: Raise Conflict for an id that exists with another content (otherwise it is left as it was).
-    """
-
-    entries: tuple[Entry, ...] = ()
-    consumed: tuple[str, ...] = ()
-    at: datetime
-    by: str
-    strict: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What a forget removed from long-term memory.
-
-    Attributes:
-        removed: Ids asked for that were there.
-        derived: Ids of records that rested on them alone and went too.
-        vectors: How many vectors went.
-    """
-
-    removed: tuple[str, ...] = ()
-    derived: tuple[str, ...] = ()
-    vectors: int = 0
-
-
-class RecordStore(MemoryStore, Protocol):
-    """Long-term memory, and the truth about what was consumed, superseded, forgotten and must still be erased.
-
-    References of the vector index are strings made by `vector_ref(id, passage)`.
-    """
-
-    def apply(self, user_id: str, change: Change) -> tuple[Placed, ...]:
-        """Write a change in one transaction; one outcome per entry.
-
-        For each entry in order: an id with a tombstone is "forgotten"; an id that is there is "existing", and its
-        `access_count` and `last_accessed` rise to the entry's if those are higher; an entry with a slot is filed in
-        its chain (`core.slots.file_in_chain`: "created" or "reinforced"); an active record with the same
-        `duplicate_key` is "reinforced" or "repeated" as in `ItemStore.put`; else it is "created". Then the consumed
-        ids enter the ledger. Every change of a record leaves a history event.
-
-        Raises:
-            Conflict: A consumed id is in the ledger already, or (strict) an id exists with another content; nothing
-                was written.
-        """
-
-    def consumed(self, user_id: str, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of the ids that are in the ledger."""
-
-    def tombstones(self, user_id: str, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of the ids that were forgotten."""
-
-    def history(self, user_id: str, memory_id: str) -> tuple[HistoryEvent, ...]:
-        """Return what happened to a record, oldest first; for a forgotten one the events without any content."""
-
-    def forget(self, user_id: str, ids: Sequence[str], now: datetime) -> Forgotten:
-        """Remove records for good, in one transaction, and leave a tombstone and an open intent for every id asked.
-
-        Records whose `source_ids` all went and whose origin is "consolidation" go too, repeatedly; the others lose
-        those sources. Chains of slots close over the gap: what a forgotten record had superseded is superseded by its
-        successor, or current again. History keeps the events without content. The ids need not exist here: the
-        tombstone also holds for short-term items. An intent stays open until `close_intents`.
-        """
-
-    def erase(self, user_id: str, now: datetime) -> Mapping[str, int]:
-        """Remove everything of the user in one transaction and leave one open intent; return counts.
-
-        Keys of the result: "long_term", "vectors".
-        """
-
-    def intents(self) -> Mapping[str, tuple[str, ...] | None]:
-        """Return users with an open intent: the ids still to clear elsewhere, or None for the whole user."""
-
-    def close_intents(self, user_id: str, ids: Sequence[str] | None) -> None:
-        """Close the intents for these ids, or for the whole user, of whom then not even the name is left."""
-
-    def vectors(self, user_id: str, ids: Sequence[str]) -> Mapping[str, tuple[PassageVector, ...]]:
-        """Return the vectors of these records."""
-
-    def vector_count(self, user_id: str) -> int:
-        """Return how many vectors the user's records have."""
-
-    def unindexed(self, user_id: str | None, limit: int) -> Mapping[str, tuple[tuple[str, Vector], ...]]:
-        """Return vectors not yet in the index as user to (reference, vector), at most `limit` in all."""
-
-    def removals(self, user_id: str | None, limit: int) -> Mapping[str, tuple[str, ...]]:
-        """Return references to remove from the index as user to references, at most `limit` in all."""
-
-    def mark(self, user_id: str, *, indexed: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
-        """Note that these references reached, or left, the index. Marking what is no longer there does nothing."""
-
-    def mark_unindexed(self, user_id: str) -> None:
-        """Note that none of the user's vectors is in the index."""
-
-    def read_meta(self, key: str) -> str | None:
-        """Return a value of the whole store, such as the embedding model's identity."""
-
-    def write_meta(self, key: str, value: str) -> None:
-        """Set a value of the whole store."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredMessage:
-    """A message in a transcript.
-
-    Attributes:
-        message: The message, with id and `created_at`.
-        position: Its place in the session's order; grows by adding, gaps possible.
-        tokens: What it costs, counted when it was added by `counter`; recount when another counter is in use.
-        counter: The counter's name.
-        agent_id: The agent whose session it is.
-        session_id: The session.
-    """
-
-    message: Message
-    position: int
-    tokens: int
-    counter: str
-    agent_id: str | None = None
-    session_id: str = ""
-
-
-class TranscriptStore(Protocol):
-    """Whole transcripts of sessions, in order, until they are cleared."""
-
-    @property
-    def name(self) -> str:
-        """What serves it, for people."""
-
-    def append(
-        self,
-        user_id: str,
-        session_id: str,
-        messages: Sequence[StoredMessage],
-    ) -> tuple[bool, ...]:
-        """Append the messages in order, all or none, and say for each whether it was added.
-
-        A message whose id is already in this session is the same message: not added, not changed. `position` of the
-        arguments is ignored; the store gives places that grow. New messages count as unplaced.
-        """
-
-    def tail(self, user_id: str, session_id: str, *, before: int | None, limit: int) -> tuple[StoredMessage, ...]:
-        """Return up to `limit` messages whose position is below `before` (None: the end), newest first."""
-
-    def system(self, user_id: str, session_id: str) -> tuple[StoredMessage, ...]:
-        """Return the session's system and developer messages, oldest first."""
-
-    def unplaced(self, user_id: str, session_id: str | None, limit: int) -> tuple[StoredMessage, ...]:
-        """Return messages whose episode has not been confirmed, oldest first; of all sessions when None."""
-
-    def mark_placed(self, user_id: str, session_id: str, positions: Iterable[int]) -> None:
-        """Note that these messages need no further placing."""
-
-    def sessions(self, user_id: str) -> Mapping[str, int]:
-        """Return the user's sessions and their numbers of messages."""
-
-    def clear(self, user_id: str, session_id: str) -> int:
-        """Remove a session's transcript; return how many messages it had."""
-
-    def forget(self, user_id: str) -> int:
-        """Remove all transcripts of the user; return how many messages there were."""
-
-    def expire(self, before: datetime) -> int:
-        """Remove the sessions whose last message is older than `before`; return how many messages went."""
-
-    def users(self) -> tuple[str, ...]:
-        """Return every user with a transcript."""
-
-    def close(self) -> None:
-        """Release what this object opened."""
-
-
-class VectorIndex(Protocol):
-    """Nearest neighbours by cosine, one space per user. A derived copy: it may lag, and is never trusted to exist.
-
-    No scores, no filters, no text: what comes back are references, and ranking is not the index's business.
-    """
-
-    @property
-    def name(self) -> str:
-        """What serves it, for people."""
-
-    def upsert(self, user_id: str, rows: Sequence[tuple[str, Vector]]) -> None:
-        """Add or replace rows by reference; any number, also none."""
-
-    def delete(self, user_id: str, refs: Sequence[str]) -> None:
-        """Remove rows; unknown references are fine."""
-
-    def drop(self, user_id: str) -> None:
-        """Remove the user's whole space; an unknown user is fine."""
-
-    def query(self, user_id: str, vector: Vector, k: int) -> tuple[str, ...]:
-        """Return up to k references, nearest first; fewer when there are fewer, none for an unknown user."""
-
-    def ids(self, user_id: str) -> frozenset[str]:
-        """Return every reference of the user."""
-
-    def close(self) -> None:
-        """Release what this object opened."""
+from langchain_tiered_memory.core.entries import (
+    Change,
+    Changes,
+    Entry,
+    ExtractedFact,
+    Forgotten,
+    PassageVector,
+    Placed,
+    StoredMessage,
+    Vector,
+    ref_memory_id,
+    vector_ref,
+)
+from langchain_tiered_memory.core.model import Memory, MemoryType, Message
+from langchain_tiered_memory.core.stores import (
+    ItemStore,
+    MemoryStore,
+    RecordStore,
+    TranscriptStore,
+    VectorIndex,
+)
+
+__all__ = [
+    "Change",
+    "Changes",
+    "Clock",
+    "Embedder",
+    "Entry",
+    "ExtractedFact",
+    "FactExtractor",
+    "Forgotten",
+    "ImportanceScorer",
+    "ItemStore",
+    "MemoryStore",
+    "PassageVector",
+    "Placed",
+    "RecordStore",
+    "StoredMessage",
+    "TokenCounter",
+    "TranscriptStore",
+    "Vector",
+    "VectorIndex",
+    "ref_memory_id",
+    "vector_ref",
+]
 
 
 class Embedder(Protocol):
@@ -423,23 +82,6 @@ class ImportanceScorer(Protocol):
 
     def score(self, content: str, *, memory_type: MemoryType, role: str | None) -> float:
         """Return the importance of the text as a memory of this type, said by this role."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedFact:
-    """A self-contained statement found in memories.
-
-    Attributes:
-        content: The statement.
-        memory_type: `fact` or `preference`.
-        slot: The single-valued attribute it states.
-        source_ids: The memories it was found in, at least one.
-    """
-
-    content: str
-    memory_type: MemoryType = MemoryType.FACT
-    slot: str | None = None
-    source_ids: tuple[str, ...]
 
 
 class FactExtractor(Protocol):
@@ -478,13 +120,3 @@ class Clock(Protocol):
 
     def __call__(self) -> datetime:
         """Return the present as an aware datetime."""
-
-
-def vector_ref(memory_id: str, passage: int) -> str:
-    """Return the vector index's reference of a passage."""
-    return f"{memory_id}#{passage}"
-
-
-def ref_memory_id(ref: str) -> str:
-    """Return the memory id of a reference made by `vector_ref`."""
-    return ref.rpartition("#")[0]

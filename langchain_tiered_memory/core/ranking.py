@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,14 @@ FULL_USE = 10
 """Accesses from which use counts no further."""
 MEANING, KEYWORDS, MEANING_BESIDE, KEYWORDS_BESIDE, SESSION, SPEAKER = 0.3, 0.3, 0.1, 0.1, 0.15, 0.05
 """How much each part counts in relevance."""
+LEAST_RELEVANCE_OF: Mapping[str, float] = {}
+"""The same where it was measured for a model."""
+PARTS = ("meaning", "keywords", "meaning_beside", "keywords_beside", "session", "speaker")
+"""What relevance is joined from: the fields of `Evidence`."""
+LEAST_RELEVANCE = 0.25
+"""Relevance below which `min_score="auto"` takes nothing for an answer."""
 
-Numbers = NDArray[np.float32] | NDArray[np.float64]
+Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,11 @@ def relevance(evidence: Evidence) -> Numbers:
         + SPEAKER * evidence.speaker
     )
     return np.clip(joined, 0, 1)
+
+
+def least_relevance(model_id: str) -> float:
+    """Return the relevance below which nothing is an answer, for the embedder in use."""
+    return LEAST_RELEVANCE_OF.get(model_id, LEAST_RELEVANCE)
 
 
 def recency(last_accessed: Numbers, now: float) -> Numbers:

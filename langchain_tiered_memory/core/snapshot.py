@@ -19,6 +19,7 @@ from langchain_tiered_memory.core.columns import Column
 from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
+from langchain_tiered_memory.core.text import analyze
 
 NONE = -1
 _HEAD_BYTES = 1_500
@@ -52,6 +53,8 @@ class Snapshot:
         self.postings = Postings()
         self._alive: Column[np.bool_] = Column(np.bool_)
         self._session: Column[np.int32] = Column(np.int32)
+        self._speaker: Column[np.int32] = Column(np.int32)
+        self._speakers: dict[str, int] = {}
         self._previous: Column[np.int32] = Column(np.int32)
         self._next: Column[np.int32] = Column(np.int32)
         self._numbers: dict[str, Column[np.float64]] = {
@@ -63,6 +66,7 @@ class Snapshot:
         self._matrix: Column[np.float32] | None = None
         self._owner: Column[np.int32] = Column(np.int32)
         self._duplicates: dict[str, int] = {}
+        self._unembedded: set[int] = set()
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -87,6 +91,10 @@ class Snapshot:
                 return row
         return None
 
+    def ids(self, tier: Tier) -> frozenset[str]:
+        """Return the ids of a tier's rows, also of items whose record stands already."""
+        return frozenset(self._row_of[tier])
+
     def entries(self, tier: Tier | None = None) -> Iterator[Entry]:
         """Iterate over the heads of living rows, of one tier or of both."""
         for row in np.flatnonzero(self.alive):
@@ -101,12 +109,19 @@ class Snapshot:
             return None
         return self._rows[row].entry
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether a living head lacks a vector of the model in use."""
+        with self.lock:
+            return any(True for _ in self.pending())
+
     def pending(self) -> Iterator[tuple[Entry, tuple[int, ...]]]:
         """Iterate over living heads that lack vectors of the model in use, with the passages that are missing."""
-        for row in np.flatnonzero(self.alive):
+        for row in sorted(self._unembedded):
             held = self._rows[row]
-            if len(held.vectors) < held.entry.passages:
+            if self.alive[row]:
                 have = {passage for passage, _ in held.vectors}
+                have |= {passage for passage, model in held.entry.left_out if model == self._model_id}
                 yield held.entry, tuple(p for p in range(held.entry.passages) if p not in have)
 
     def neighbours(self, row: int, reach: int) -> list[int]:
@@ -172,6 +187,12 @@ class Snapshot:
         """Return the normalised BM25 score of every row's whole session."""
         return self.postings.group_scores(terms, self._session.values, self.alive)
 
+    def named(self, terms: Iterable[str]) -> Scores:
+        """Return 1 for every row whose speaker's name is among the terms, else 0."""
+        asked = set(terms)
+        numbers = [number for name, number in self._speakers.items() if asked.intersection(analyze(name))]
+        return np.isin(self._speaker.values, numbers).astype(np.float32)
+
     def best_beside(self, values: Scores) -> Scores:
         """Return for every row the larger value of its two neighbours in the session; 0 where it has none."""
         self._sort_sessions()
@@ -223,6 +244,7 @@ class Snapshot:
                 self._add_vectors(row, entry.vectors)
             self._rows[row] = Row(head, key, vectors)
             self._renew(row, head)
+            self._note_pending(row)
             return
         if row is not None:
             self._drop(tier, memory_id)
@@ -233,11 +255,22 @@ class Snapshot:
         self._previous.append(NONE)
         self._next.append(NONE)
         self._join_session(row, entry)
+        name = entry.memory.name
+        self._speaker.append(NONE if name is None else self._speakers.setdefault(name, len(self._speakers)))
         for column in self._numbers.values():
             column.append(0)
         self._renew(row, self._rows[row].entry)
         self._add_vectors(row, entry.vectors)
+        self._note_pending(row)
         self._shade(memory_id)
+
+    def _note_pending(self, row: int) -> None:
+        held = self._rows[row]
+        left_out = sum(model == self._model_id for _, model in held.entry.left_out)
+        if len(held.vectors) + left_out < held.entry.passages:
+            self._unembedded.add(row)
+        else:
+            self._unembedded.discard(row)
 
     def _shade(self, memory_id: str) -> None:
         """Of an item that is in both tiers only the record counts: the crash between two deletes leaves such pairs."""
@@ -297,6 +330,7 @@ class Snapshot:
 
     def _bury(self, row: int) -> None:
         self._alive.values[row] = False
+        self._unembedded.discard(row)
         self.postings.drop(row)
         owner = self._owner.values
         owner[owner == row] = NONE

@@ -1,0 +1,119 @@
+"""A session of a user, blocking: what one talks to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_tiered_memory.core import asking, inputs
+from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
+from langchain_tiered_memory.core.model import Context, Message
+from langchain_tiered_memory.core.opening import Opening
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Which conversation, and how much of it fits.
+
+    Attributes:
+        user_id: Whose.
+        session_id: Which.
+        agent_id: The agent that speaks in it.
+        max_tokens: Budget of its windows and contexts.
+    """
+
+    user_id: str
+    session_id: str
+    agent_id: str | None
+    max_tokens: int
+
+
+class Chats:
+    """What sessions do, by address; sessions themselves hold nothing else."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+
+    def add(self, at: Address, messages: Sequence[object]) -> tuple[Message, ...]:
+        """Append messages; see `SyncSession.add`."""
+        rooms = self._opening.ready(writing=True)
+        added = rooms.sessions.add(at.user_id, at.session_id, at.agent_id, messages)
+        rooms.background.wake(at.user_id)
+        return added
+
+    def window(self, at: Address) -> tuple[Message, ...]:
+        """Return the window; see `SyncSession.window`."""
+        return self._opening.rooms().sessions.window(at.user_id, at.session_id, at.max_tokens)
+
+    def transcript(self, at: Address) -> tuple[Message, ...]:
+        """Return the transcript; see `SyncSession.transcript`."""
+        return self._opening.rooms().sessions.transcript(at.user_id, at.session_id)
+
+    def tokens(self, at: Address) -> int:
+        """Return what the window costs; see `SyncSession.tokens`."""
+        return self._opening.rooms().sessions.tokens(self.window(at))
+
+    def context(self, at: Address, query: str | None, max_tokens: int | None, k: int) -> Context:
+        """Return the context; see `SyncSession.context`."""
+        budget = at.max_tokens if max_tokens is None else inputs.count("max_tokens", max_tokens, LEAST_WINDOW_TOKENS)
+        rooms = self._opening.ready()
+        asked = "" if query is None else query
+        question = asking.question(
+            at.user_id, asked, k, session_id=at.session_id, agent_id=at.agent_id, weights=rooms.parts.weights
+        )
+        return rooms.contexts.build(at.session_id, question, budget)
+
+    def clear(self, at: Address) -> int:
+        """Remove the transcript; see `SyncSession.clear`."""
+        return self._opening.rooms().parts.transcripts.clear(at.user_id, at.session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncSession:
+    """One conversation of a user. Holds nothing but its address: any number of objects may stand for one session.
+
+    Attributes:
+        address: Which conversation it is.
+    """
+
+    _chats: Chats
+    address: Address
+
+    def add(self, *messages: Any) -> tuple[Message, ...]:
+        """Append messages (`Message` or OpenAI-style dicts) to the transcript, and return them with ids and times.
+
+        Messages of user and assistant with text are remembered as episodes under their own ids at once. Each call
+        adds its messages, even when equal to earlier ones; only a message with an id that is in the session already
+        is the same message. All or none reach the transcript.
+
+        Raises:
+            InvalidInput: A message cannot be used; nothing was added.
+        """
+        return self._chats.add(self.address, messages)
+
+    def window(self) -> tuple[Message, ...]:
+        """Return the end of the transcript inside the budget: system messages, then whole turns, oldest first."""
+        return self._chats.window(self.address)
+
+    def transcript(self) -> tuple[Message, ...]:
+        """Return every message of the session, oldest first, as it was added."""
+        return self._chats.transcript(self.address)
+
+    def tokens(self) -> int:
+        """Return what the window costs as a prompt, in tokens."""
+        return self._chats.tokens(self.address)
+
+    def context(self, query: str | None = None, *, max_tokens: int | None = None, k: int = 5) -> Context:
+        """Return what to show the model: the window, and what is recalled for the query, inside one budget.
+
+        Args:
+            query: What to recall for; None takes the last user message.
+            max_tokens: The budget, by default the session's.
+            k: How many memories to recall at most.
+        """
+        return self._chats.context(self.address, query, max_tokens, k)
+
+    def clear(self) -> int:
+        """Remove the transcript and return how many messages it had. What was remembered from it stays."""
+        return self._chats.clear(self.address)

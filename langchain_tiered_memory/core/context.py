@@ -1,0 +1,71 @@
+"""The prompt of a session: its window and what was recalled for it, inside one budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from langchain_tiered_memory.core.model import SYSTEM_ROLES, Context, Message, ScoredMemory
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.prompt import fit_memories, transcript_text
+from langchain_tiered_memory.core.question import Question
+from langchain_tiered_memory.core.recall import Recall
+from langchain_tiered_memory.core.search import Window
+from langchain_tiered_memory.core.sessions import Sessions
+from langchain_tiered_memory.core.working import prompt_tokens
+
+_TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """Builds contexts. Reads only, but for the access of the memories that found room."""
+
+    parts: Parts
+    sessions: Sessions
+    recall: Recall
+
+    def build(self, session_id: str, question: Question, max_tokens: int) -> Context:
+        """Return window and memories for a question; one without words is about the last user message.
+
+        Args:
+            session_id: The session.
+            question: What to recall for, and whose.
+            max_tokens: The budget of everything together, in tokens.
+        """
+        user_id = question.user_id
+        share = int(max_tokens * self.parts.settings.working.memory_share)
+        sure = self.sessions.window(user_id, session_id, max_tokens - share)
+        block, kept = self._block(question, sure, share)
+        cost = 0 if block is None else self.parts.counter.message(block)
+        budget = max_tokens - cost
+        for _ in range(_TRIES):
+            shown = self.sessions.window(user_id, session_id, budget)
+            system = [message for message in shown if message.role in SYSTEM_ROLES]
+            rest = [message for message in shown if message.role not in SYSTEM_ROLES]
+            messages = (*system, *([block] if block else []), *rest)
+            text = transcript_text(messages)
+            over = self.parts.counter.text(text) - max_tokens
+            if over <= 0:
+                break
+            budget -= over
+        if kept:
+            kept = self.recall.count_access(user_id, kept)
+        return Context(messages, text, prompt_tokens(messages, self.parts.counter), tuple(kept))
+
+    def _block(
+        self, question: Question, sure: tuple[Message, ...], share: int
+    ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
+        """Return the recalled memories as one message of quoted data that costs at most `share`, and which they are."""
+        words = [message.text for message in sure if message.role == "user" and message.text]
+        window = Window(frozenset(m.id for m in sure if m.id is not None), "\n".join(words[-2:]))
+        text = question.text or (words[-1] if words else "")
+        if not text.strip():
+            return None, ()
+        hits = self.recall.look_up(question, text, window)
+        frame = self.parts.counter.message(Message("system", ""))
+        block, kept = fit_memories(hits, share - frame, self.parts.counter)
+        found = tuple(hit for hit in hits if any(hit.id == one.id for one in kept))
+        message = Message("system", block)
+        if not found or self.parts.counter.message(message) > share:
+            return None, ()
+        return message, found

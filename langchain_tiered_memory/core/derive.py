@@ -1,0 +1,54 @@
+"""What is derived from a memory when it is written: its id, its keys, its terms and the texts that get a vector."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from langchain_tiered_memory.core.model import Memory, MemoryType
+from langchain_tiered_memory.core.text import analyze, clean, normalize, passages
+
+
+def digest(*parts: object) -> str:
+    """Return 32 hex digits (BLAKE2b, 128 bits) of the parts; different parts give different digests."""
+    text = json.dumps(parts, default=str)  # ASCII: lone surrogates and NUL are escaped, nothing is lost
+    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+
+
+def derive_id(memory: Memory, user_id: str, observed_at: datetime) -> str:
+    """Return the id of a memory that was given none: the same statement at the same instant is the same memory."""
+    when = observed_at.isoformat()
+    return digest("memory", user_id, memory.session_id, memory.role, memory.name, memory.content, when)
+
+
+def duplicate_key(memory: Memory) -> str | None:
+    """Return what makes two active memories one.
+
+    Facts and preferences: the same normalised content about the same speaker, for the same agent. Episodes: the same
+    content, session, role and speaker. A value of a slot is compared in its chain instead.
+    """
+    if memory.slot is not None:
+        return None
+    if memory.memory_type is MemoryType.EPISODE:
+        where = (memory.session_id, memory.role, memory.name, memory.agent_id)
+        return digest("episode", memory.content, *where)
+    return digest("statement", normalize(memory.content), memory.name, memory.agent_id)
+
+
+def said_on(memory: Memory) -> str:
+    """Return the day it was said in words, "8 May 2023"."""
+    return f"{memory.observed_at.day} {memory.observed_at:%B %Y}"
+
+
+def terms(memory: Memory) -> Mapping[str, int]:
+    """Return the analysed terms that find this memory by keyword, with counts: of day, speaker and text."""
+    return Counter(analyze(f"{said_on(memory)} {memory.name or ''} {memory.content}"))
+
+
+def passage_texts(memory: Memory, limit: int) -> Sequence[str]:
+    """Return the texts to embed, one per passage, at least one; each starts with day and speaker."""
+    before = f"[{said_on(memory)}] {memory.name}: " if memory.name else f"[{said_on(memory)}] "
+    return tuple(before + part for part in passages(clean(memory.content), limit=limit) or [clean(memory.content)])

@@ -1,0 +1,140 @@
+"""Vectors after the fact: embedding what is pending, and keeping the vector index in step behind the commits."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.core.derive import digest, passage_texts
+from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
+from langchain_tiered_memory.core.model import Memory, Tier
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import MemoryStore, PassageVector
+from langchain_tiered_memory.core.reports import ReindexReport
+from langchain_tiered_memory.core.snapshots import Snapshots
+
+logger = logging.getLogger("langchain_tiered_memory.indexing")
+
+MODEL_KEY = "embedding_model"
+
+Missing = tuple[str, tuple[int, ...]]
+"""A memory's id and the passages that lack a vector."""
+
+
+def vectors_for(parts: Parts, wanted: Sequence[tuple[Memory, Sequence[int]]]) -> list[tuple[PassageVector, ...]]:
+    """Embed the passages asked for, in one call to the model; one tuple per memory, in order.
+
+    Raises:
+        EmbeddingError: The model failed; nothing was stored.
+    """
+    limit = parts.settings.placement.max_passages
+    chosen: list[list[tuple[int, str]]] = []
+    for memory, numbers in wanted:
+        texts = passage_texts(memory, limit)
+        chosen.append([(number, texts[number]) for number in numbers if number < len(texts)])
+    flat = [text for one in chosen for _, text in one]
+    rows: NDArray[np.float32] = parts.embedder.embed_documents(flat) if flat else np.zeros((0, 0), np.float32)
+    model, made, at = parts.embedder.model_id, [], 0
+    for one in chosen:
+        made.append(
+            tuple(PassageVector(n, model, digest(text), rows[at + i]) for i, (n, text) in enumerate(one)),
+        )
+        at += len(one)
+    return made
+
+
+class Indexing:
+    """Fills in vectors that are missing and copies them to the vector index. Safe to interrupt and to repeat."""
+
+    def __init__(self, parts: Parts, snapshots: Snapshots) -> None:
+        self._parts = parts
+        self._snapshots = snapshots
+        self._lock = threading.Lock()
+        """Between reading what waits and writing it to the index nobody may drop a user's vectors from it."""
+
+    def embed_pending(self, user_id: str, limit: int) -> int:
+        """Embed up to `limit` passages of the user that lack a vector of the model in use; return how many were.
+
+        Raises:
+            EmbeddingError: The model failed; what was embedded before stays.
+            BackendUnavailable: A store did not answer.
+        """
+        snapshot, _ = self._snapshots.get(user_id)
+        missing: dict[Tier, list[Missing]] = defaultdict(list)
+        with snapshot.lock:
+            for entry, numbers in snapshot.pending():
+                if limit <= 0:
+                    break
+                missing[entry.memory.tier or Tier.LONG_TERM].append((entry.memory.id, numbers[:limit]))
+                limit -= len(numbers[:limit])
+        return sum(self._embed(user_id, self._store(tier), rows) for tier, rows in missing.items())
+
+    def sync_index(self, user_id: str | None = None) -> tuple[int, int]:
+        """Bring the vector index up to the truth, of one user or of all; return vectors written and removed.
+
+        Removals come first, so that a reference written again stays. Interrupted anywhere, the next call goes on.
+
+        Raises:
+            BackendUnavailable: The index or the store did not answer; what was marked stays marked.
+        """
+        index, records = self._parts.index, self._parts.records
+        if index is None:
+            return 0, 0
+        batch = self._parts.settings.maintenance.batch
+        removed = written = 0
+        with self._lock:
+            while doomed := records.removals(user_id, batch):
+                for user, refs in doomed.items():
+                    index.delete(user, refs)
+                    records.mark(user, removed=refs)
+                    removed += len(refs)
+            while waiting := records.unindexed(user_id, batch):
+                for user, rows in waiting.items():
+                    index.upsert(user, rows)
+                    records.mark(user, indexed=[ref for ref, _ in rows])
+                    written += len(rows)
+        return written, removed
+
+    def drop(self, user_id: str) -> None:
+        """Remove the user's whole space from the vector index."""
+        if self._parts.index is not None:
+            with self._lock:
+                self._parts.index.drop(user_id)
+
+    def reindex(self, user_ids: Iterable[str]) -> ReindexReport:
+        """Embed what lacks a vector of the model in use, and write the vector index anew, without embedding again.
+
+        A user at a time and resumable: what was embedded stays. The store's model is changed once every user is done.
+        """
+        embedded = indexed = 0
+        failed: list[str] = []
+        for user_id in user_ids:
+            try:
+                while done := self.embed_pending(user_id, self._parts.settings.maintenance.batch):
+                    embedded += done
+                if self._parts.index is not None:
+                    self.drop(user_id)
+                    self._parts.records.mark_unindexed(user_id)
+                    indexed += self.sync_index(user_id)[0]
+            except (BackendUnavailable, EmbeddingError) as error:
+                logger.warning("reindex stopped for one user: %s", type(error).__name__)
+                failed.append(str(error))
+            self._snapshots.discard(user_id)
+        return ReindexReport(embedded, indexed, tuple(failed))
+
+    def _store(self, tier: Tier) -> MemoryStore:
+        return self._parts.items if tier is Tier.SHORT_TERM else self._parts.records
+
+    def _embed(self, user_id: str, store: MemoryStore, missing: Sequence[Missing]) -> int:
+        passages = dict(missing)
+        wanted = [(memory, passages[memory.id]) for memory in store.get(user_id, list(passages))]
+        made = vectors_for(self._parts, wanted)
+        rows = {memory.id: vectors for (memory, _), vectors in zip(wanted, made, strict=True) if vectors}
+        if rows:
+            store.embed(user_id, rows)
+        return sum(map(len, rows.values()))

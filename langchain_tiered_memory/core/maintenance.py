@@ -1,0 +1,101 @@
+"""Maintenance: what is due is done, what was interrupted is finished, what lags catches up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from langchain_tiered_memory.core.consolidation import Consolidation
+from langchain_tiered_memory.core.errors import TieredMemoryError
+from langchain_tiered_memory.core.forgetting import Forgetting
+from langchain_tiered_memory.core.indexing import Indexing
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.reports import MaintenanceReport
+from langchain_tiered_memory.core.sessions import Sessions
+
+logger = logging.getLogger("langchain_tiered_memory.maintenance")
+
+
+class Maintenance:
+    """Runs every step for a user; a step that fails is reported, and the others still run."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        sessions: Sessions,
+        consolidation: Consolidation,
+        indexing: Indexing,
+        forgetting: Forgetting,
+    ) -> None:
+        self._parts = parts
+        self._sessions = sessions
+        self._consolidation = consolidation
+        self._indexing = indexing
+        self._forgetting = forgetting
+
+    def users(self) -> tuple[str, ...]:
+        """Return every user that anything is known of."""
+        stores = self._parts.items, self._parts.records, self._parts.transcripts
+        return tuple(dict.fromkeys(user for store in stores for user in store.users()))
+
+    def run(self, user_id: str | None, *, dry_run: bool) -> MaintenanceReport:
+        """Maintain one user, or all of them; see `MemorySystem.maintain`."""
+        report = MaintenanceReport(dry_run=dry_run)
+        if not dry_run:
+            report = self._step(report, lambda: self._finish(user_id, report))
+        for user in self.users() if user_id is None else (user_id,):
+            report = self._user(user, report)
+        ttl = self._parts.settings.working.transcript_ttl
+        if ttl is not None and not dry_run:
+            self._parts.transcripts.expire(self._parts.clock() - ttl)
+        return report
+
+    def _user(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+        if report.dry_run:
+            return self._would(user_id, report)
+        report = self._step(report, lambda: self._place(user_id, report))
+        report = self._step(report, lambda: self._expire(user_id, report))
+        report = self._step(report, lambda: self._embed(user_id, report))
+        return self._step(report, lambda: self._index(user_id, report))
+
+    def _step(self, report: MaintenanceReport, step: Callable[[], MaintenanceReport]) -> MaintenanceReport:
+        try:
+            return step()
+        except TieredMemoryError as error:
+            logger.warning("a step of maintenance failed and stays due: %s", type(error).__name__)
+            return replace(report, failed=(*report.failed, str(error)))
+
+    def _finish(self, user_id: str | None, report: MaintenanceReport) -> MaintenanceReport:
+        erased, pending = self._forgetting.finish(user_id)
+        return replace(report, erased=report.erased + erased, failed=(*report.failed, *pending))
+
+    def _place(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+        return replace(report, placed=report.placed + self._sessions.place(user_id, None))
+
+    def _would(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+        items = self._consolidation.sort(user_id, self._parts.clock(), everything=False, reads=False)
+        return replace(
+            report,
+            promoted=report.promoted + len(items.promote),
+            expired=report.expired + len(items.let_go),
+        )
+
+    def _expire(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+        now = self._parts.clock()
+        items = self._consolidation.sort(user_id, now, everything=False, reads=False)
+        return replace(
+            report,
+            promoted=report.promoted + self._consolidation.promote(user_id, items.promote, now),
+            expired=report.expired + self._consolidation.let_go(user_id, items.let_go),
+        )
+
+    def _embed(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+        embedded = report.embedded
+        while done := self._indexing.embed_pending(user_id, self._parts.settings.maintenance.batch):
+            embedded += done
+        return replace(report, embedded=embedded)
+
+    def _index(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+        indexed, unindexed = self._indexing.sync_index(user_id)
+        return replace(report, indexed=report.indexed + indexed, unindexed=report.unindexed + unindexed)

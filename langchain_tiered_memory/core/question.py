@@ -1,0 +1,81 @@
+"""A recall's question: its arguments, checked, and who may be an answer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from langchain_tiered_memory.core.config import RankingWeights
+from langchain_tiered_memory.core.filters import Predicate
+from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
+from langchain_tiered_memory.core.ports import Entry
+
+Find = Callable[[str], Memory | None]
+"""Returns a memory's head by id, or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked for; see `MemorySystem.recall` for the meaning of each."""
+
+    user_id: str
+    text: str
+    k: int
+    weights: RankingWeights
+    session_id: str | None = None
+    agent_id: str | None = None
+    tier: Tier | None = None
+    memory_types: frozenset[MemoryType] | None = None
+    predicate: Predicate | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    include_superseded: bool = False
+    neighbors: int = 0
+    min_score: float | None = 0.0  # None is "auto"
+    max_tokens: int | None = None
+    touch: bool = True
+
+    @property
+    def selective(self) -> bool:
+        """Whether most memories may be ruled out."""
+        return any(one is not None for one in (self.predicate, self.memory_types, self.agent_id, self.tier))
+
+
+def objection(entry: Entry, question: Question, now: datetime, find: Find) -> str | None:
+    """Return why this memory may not be an answer, in a few words; None when it may."""
+    memory = entry.memory
+    if entry.expires_at is not None and entry.expires_at <= now:
+        return "its short-term life is over"
+    if question.tier is not None and memory.tier != question.tier:
+        return f"it is in {memory.tier} memory"
+    if question.memory_types is not None and memory.memory_type not in question.memory_types:
+        return f"it is of type {memory.memory_type}"
+    if question.agent_id is not None and memory.agent_id not in {None, question.agent_id}:
+        return "it belongs to another agent"
+    return _untimely(memory, question, find) or _unmatched(memory, question)
+
+
+def _unmatched(memory: Memory, question: Question) -> str | None:
+    if question.predicate is not None and not question.predicate(memory):
+        return "the filter does not match it"
+    return None
+
+
+def _untimely(memory: Memory, question: Question, find: Find) -> str | None:
+    """Judge by the two times: when it was true (`as_of`), and when it was known (`known_at`)."""
+    known_at, as_of = question.known_at, question.as_of
+    if known_at is not None and memory.created_at > known_at:
+        return "it was not known yet"
+    if as_of is not None and memory.observed_at > as_of:
+        return "it was not true yet"
+    ended = memory.valid_to
+    if known_at is not None and memory.superseded_by is not None:
+        successor = find(memory.superseded_by)
+        if successor is not None and successor.created_at > known_at:
+            ended = None  # at that time nobody knew that it would be superseded
+    if as_of is not None:
+        return "it was no longer true" if ended is not None and ended <= as_of else None
+    if ended is not None and not question.include_superseded:
+        return "a newer value superseded it"
+    return None

@@ -1,0 +1,128 @@
+"""Looking at what is stored without a query: pages, histories, the status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from langchain_tiered_memory.core.asking import Listing
+from langchain_tiered_memory.core.errors import BackendUnavailable, NotFound
+from langchain_tiered_memory.core.indexing import MODEL_KEY
+from langchain_tiered_memory.core.maintenance import Maintenance
+from langchain_tiered_memory.core.model import HistoryEvent, Memory, Tier
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.question import objection
+from langchain_tiered_memory.core.reports import Status
+from langchain_tiered_memory.core.search import finder
+from langchain_tiered_memory.core.snapshots import Snapshots
+
+_COUNTED_AT_ONCE = 1_000_000
+
+
+class Reading:
+    """Answers what needs no ranking."""
+
+    def __init__(self, parts: Parts, snapshots: Snapshots, maintenance: Maintenance) -> None:
+        self._parts = parts
+        self._snapshots = snapshots
+        self._maintenance = maintenance
+
+    def page(self, listing: Listing) -> tuple[Memory, ...]:
+        """Return a page of memories, the latest written first.
+
+        Raises:
+            NotFound: The page is to start after a memory that the user does not have.
+        """
+        question, now = listing.question, self._parts.clock()
+        snapshot = self._snapshots.strict(question.user_id)
+        with snapshot.lock:
+            heads = sorted(snapshot.entries(listing.tier), key=lambda entry: (-entry.order, entry.memory.id))
+            find = finder(snapshot)
+            if listing.after is not None:
+                row = snapshot.row_of(listing.after)
+                if row is None:
+                    raise NotFound(listing.after)
+                last = snapshot.entry(row)
+                heads = [h for h in heads if (-h.order, h.memory.id) > (-last.order, last.memory.id)]
+            found = [entry.memory for entry in heads if objection(entry, question, now, find) is None]
+        wanted = found[: question.k]
+        bodies = {memory.id: memory for memory in self._bodies(question.user_id, wanted)}
+        return tuple(bodies[head.id] for head in wanted if head.id in bodies)
+
+    def most_read(self, user_id: str, tier: Tier, min_count: int) -> tuple[Memory, ...]:
+        """Return a tier's memories that were read at least so often, the most read first, then the latest written."""
+        snapshot, now = self._snapshots.strict(user_id), self._parts.clock()
+        with snapshot.lock:
+            heads = sorted(snapshot.entries(tier), key=lambda entry: (-entry.memory.access_count, -entry.order))
+        alive = [head.memory for head in heads if head.expires_at is None or head.expires_at > now]
+        wanted = [memory for memory in alive if memory.access_count >= min_count]
+        bodies = {memory.id: memory for memory in self._bodies(user_id, wanted)}
+        return tuple(bodies[memory.id] for memory in wanted if memory.id in bodies)
+
+    def history(self, user_id: str, memory_id: str) -> tuple[HistoryEvent, ...]:
+        """Return what happened to a memory, oldest first. A short-term item has only its creation to tell.
+
+        Raises:
+            NotFound: Neither a memory nor a tombstone has this id.
+        """
+        events = self._parts.records.history(user_id, memory_id)
+        if events:
+            return events
+        for item in self._parts.items.get(user_id, [memory_id]):
+            return (HistoryEvent(item.created_at, "created", item, item.origin or "remember"),)
+        raise NotFound(memory_id)
+
+    def status(self, user_id: str | None) -> Status:
+        """Count what is stored, and say how it is served."""
+        users = self._maintenance.users() if user_id is None else (user_id,)
+        now, counts, due = self._parts.clock(), dict.fromkeys(("short", "long", "superseded", "pending"), 0), []
+        for user in users:
+            snapshot = self._snapshots.strict(user)
+            with snapshot.lock:
+                entries = list(snapshot.entries())
+                counts["pending"] += sum(len(missing) for _, missing in snapshot.pending())
+            counts["short"] += sum(entry.memory.tier is Tier.SHORT_TERM for entry in entries)
+            counts["long"] += sum(entry.memory.tier is Tier.LONG_TERM for entry in entries)
+            counts["superseded"] += sum(not entry.memory.current for entry in entries)
+            due += [e.expires_at for e in entries if e.expires_at is not None and e.expires_at <= now]
+        messages = sum(sum(self._parts.transcripts.sessions(user).values()) for user in users)
+        return Status(
+            users=sum(map(self._known, users)) if user_id is not None else len(users),
+            short_term=counts["short"],
+            long_term=counts["long"],
+            superseded=counts["superseded"],
+            messages=messages,
+            pending=counts["pending"],
+            unindexed=self._unindexed(user_id),
+            erasures=len(self._parts.records.intents()),
+            search=self._path(users),
+            model=self._parts.records.read_meta(MODEL_KEY),
+            backends={
+                "short_term": self._parts.items.name,
+                "long_term": self._parts.records.name,
+                "transcripts": self._parts.transcripts.name,
+                "vector_index": "none" if self._parts.index is None else self._parts.index.name,
+            },
+            oldest_due_s=(now - min(due)).total_seconds() if due else None,
+        )
+
+    def _known(self, user_id: str) -> bool:
+        stores = self._parts.items, self._parts.records
+        return any(store.version(user_id) for store in stores) or bool(self._parts.transcripts.sessions(user_id))
+
+    def _unindexed(self, user_id: str | None) -> int:
+        if self._parts.index is None:
+            return 0
+        return sum(map(len, self._parts.records.unindexed(user_id, _COUNTED_AT_ONCE).values()))
+
+    def _path(self, users: Iterable[str]) -> str:
+        index = self._parts.index
+        try:
+            through = index is not None and any(self._snapshots.partial(user) for user in users)
+        except BackendUnavailable:
+            return "exact"
+        return index.name if through and index is not None else "exact"
+
+    def _bodies(self, user_id: str, heads: Iterable[Memory]) -> Iterable[Memory]:
+        wanted = list(heads)
+        for tier, store in ((Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)):
+            yield from store.get(user_id, [head.id for head in wanted if head.tier is tier])

@@ -1,0 +1,211 @@
+"""Recall: from a question to ranked, explained, counted hits."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from langchain_tiered_memory.core import ranking
+from langchain_tiered_memory.core.errors import BackendUnavailable
+from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Tier
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.question import Question, objection
+from langchain_tiered_memory.core.reports import Explanation
+from langchain_tiered_memory.core.search import Found, Search, Window, finder
+from langchain_tiered_memory.core.snapshot import Snapshot
+from langchain_tiered_memory.core.snapshots import Snapshots
+
+logger = logging.getLogger("langchain_tiered_memory.recall")
+
+_FIRST_TAKE = 4
+_MORE = 8
+"""So many times the pool are sorted at first, and so many times more whenever too much of it was ruled out."""
+
+
+class Recall:
+    """Answers questions. A tier that cannot be read is named in the result; the others answer."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        snapshots: Snapshots,
+        search: Search,
+        window: Callable[[str, str], Window],
+    ) -> None:
+        self._parts = parts
+        self._snapshots = snapshots
+        self._search = search
+        self._window = window
+
+    def recall(self, question: Question) -> RecallResult:
+        """Return the best k memories, count the access, and say what could not be read."""
+        result = self.look_up(question, question.text, self._seen(question))
+        if not question.touch or not result:
+            return result
+        return RecallResult(self.count_access(question.user_id, result), result.failed)
+
+    def look_up(self, question: Question, text: str, window: Window) -> RecallResult:
+        """Return the best k memories for `text` without counting an access."""
+        now = self._parts.clock()
+        found = self._search.run(question, text, window, now)
+        ranked = self._ranked(found, question, now, window.ids)
+        hits, unread = self._hits(found, ranked, question, now)
+        if question.neighbors and hits:
+            hits += self._beside(found, hits, question, now)
+        return RecallResult(self._within(hits, question.max_tokens), tuple(dict.fromkeys((*found.failed, *unread))))
+
+    def count_access(self, user_id: str, hits: Sequence[ScoredMemory]) -> tuple[ScoredMemory, ...]:
+        """Count one access in the tier that owns each hit, and return the hits showing it.
+
+        A tier that fails to count is logged, and its hits are returned as they were.
+        """
+        now = self._parts.clock()
+        counted: set[str] = set()
+        for tier, store in ((Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)):
+            ids = [hit.id for hit in hits if hit.tier == tier]
+            if not ids:
+                continue
+            try:
+                version = store.touch(user_id, ids, now)
+            except BackendUnavailable:
+                logger.warning("%d accesses in %s could not be counted", len(ids), tier)
+                continue
+            self._snapshots.touch(user_id, tier, ids, now, version)
+            counted.update(ids)
+        return tuple(_accessed(hit, now) if hit.id in counted else hit for hit in hits)
+
+    def explain(self, question: Question, memory_id: str) -> Explanation | None:
+        """Say why one memory is, or is not, among the hits; None when the user has no such memory."""
+        now = self._parts.clock()
+        window = self._seen(question)
+        found = self._search.run(question, question.text, window, now)
+        row = found.snapshot.row_of(memory_id)
+        if row is None:
+            return None
+        no = objection(found.snapshot.entry(row), question, now, finder(found.snapshot))
+        if memory_id in window.ids:
+            no = "the session's window shows it already"
+        if no is not None:
+            return Explanation(memory_id, False, None, None, {}, f"Not recalled: {no}.")  # noqa: FBT003 - by position
+        ranked = self._ranked(found, question, now, window.ids)
+        score, signals = float(found.scores[row]), found.explain(row, question)
+        if row not in ranked:
+            reason = f"Not recalled: not among the {question.weights.pool} most relevant, or below the least score."
+            return Explanation(memory_id, False, None, score, signals, reason)  # noqa: FBT003 - by position
+        rank = ranked.index(row) + 1
+        recalled = rank <= question.k
+        reason = f"{'Recalled' if recalled else 'Not recalled'}: rank {rank} of {len(ranked)} for k={question.k}."
+        return Explanation(memory_id, recalled, rank, score, signals, reason)
+
+    def _seen(self, question: Question) -> Window:
+        if question.session_id is None:
+            return Window()
+        return self._window(question.user_id, question.session_id)
+
+    def _ranked(self, found: Found, question: Question, now: datetime, hidden: frozenset[str]) -> list[int]:
+        """Return the rows that may be returned, best first: the most relevant that nothing speaks against, ranked."""
+        snapshot, find = found.snapshot, finder(found.snapshot)
+        pool: list[int] = []
+        need = max(question.weights.pool, question.k)
+        for row in _by_relevance(found, need):
+            entry = snapshot.entry(row)
+            if entry.memory.id in hidden or str(entry.memory.tier) in found.failed:
+                continue
+            if objection(entry, question, now, find) is None:
+                pool.append(row)
+                if len(pool) == need:
+                    break
+        if question.min_score is None:
+            least = ranking.least_relevance(self._parts.embedder.model_id)
+            pool = [row for row in pool if found.relevance[row] >= least]
+        else:
+            pool = [row for row in pool if found.scores[row] >= question.min_score]
+        return sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))
+
+    def _hits(
+        self, found: Found, ranked: Sequence[int], question: Question, now: datetime
+    ) -> tuple[list[ScoredMemory], tuple[str, ...]]:
+        """Fetch bodies until k stand; what is gone meanwhile is left out and the gap refilled."""
+        snapshot, find = found.snapshot, finder(found.snapshot)
+        hits: list[ScoredMemory] = []
+        unread: set[str] = set()
+        at = 0
+        while len(hits) < question.k and at < len(ranked):
+            rows = ranked[at : at + question.k - len(hits)]
+            at += len(rows)
+            bodies = self._bodies(question.user_id, [snapshot.entry(row).memory for row in rows], unread)
+            for row in rows:
+                body = bodies.get(snapshot.entry(row).memory.id)
+                if body is None or objection(replace(snapshot.entry(row), memory=body), question, now, find):
+                    continue
+                hits.append(ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question)))
+        return hits, tuple(sorted(unread))
+
+    def _bodies(self, user_id: str, heads: Iterable[Memory], unread: set[str]) -> dict[str, Memory]:
+        by_tier: dict[Tier, list[str]] = defaultdict(list)
+        for head in heads:
+            by_tier[head.tier or Tier.LONG_TERM].append(head.id)
+        found: dict[str, Memory] = {}
+        for tier, ids in by_tier.items():
+            store = self._parts.items if tier is Tier.SHORT_TERM else self._parts.records
+            try:
+                found |= {memory.id: memory for memory in store.get(user_id, ids)}
+            except BackendUnavailable:
+                unread.add(str(tier))
+        return found
+
+    def _beside(
+        self, found: Found, hits: Sequence[ScoredMemory], question: Question, now: datetime
+    ) -> list[ScoredMemory]:
+        """Return the session's neighbours of the hits that are not hits themselves, in the order of the hits."""
+        snapshot = found.snapshot
+        with snapshot.lock:
+            rows = [row for hit in hits if (row := snapshot.row_of(hit.id)) is not None]
+            near = dict.fromkeys(one for row in rows for one in snapshot.neighbours(row, question.neighbors))
+        fresh = [row for row in near if row not in rows and row < len(found.scores)]
+        return self._hits(found, fresh, replace(question, k=len(fresh)), now)[0] if fresh else []
+
+    def _within(self, hits: list[ScoredMemory], max_tokens: int | None) -> list[ScoredMemory]:
+        """Return the best hits whose texts together cost at most `max_tokens`."""
+        if max_tokens is None:
+            return hits
+        kept, left = [], max_tokens
+        for hit in hits:
+            left -= self._parts.counter.text(hit.content)
+            if left < 0:
+                break
+            kept.append(hit)
+        return kept
+
+
+def _accessed(hit: ScoredMemory, now: datetime) -> ScoredMemory:
+    return replace(hit, access_count=hit.access_count + 1, last_accessed=max(hit.last_accessed, now))
+
+
+def _newest(snapshot: Snapshot, row: int) -> tuple[float, int, str]:
+    """Return what decides between equals: newer, then later written, then id."""
+    entry = snapshot.entry(row)
+    return -entry.memory.observed_at.timestamp(), -entry.order, entry.memory.id
+
+
+def _by_relevance(found: Found, need: int) -> Iterable[int]:
+    """Yield living rows, most relevant first, ties newest first; only as many are sorted as are asked for."""
+    count = len(found.relevance)
+    values = np.where(found.snapshot.alive[:count], found.relevance, -1.0)
+    done = np.zeros(count, np.bool_)
+    take = _FIRST_TAKE * need
+    while count:
+        take = min(take, count)
+        threshold = max(float(np.partition(values, count - take)[count - take]), 0.0)
+        fresh = map(int, np.flatnonzero((values >= threshold) & ~done))
+        rows = sorted(fresh, key=lambda row: (-values[row], *_newest(found.snapshot, row)))
+        yield from rows
+        done[rows] = True
+        if take == count:
+            return
+        take *= _MORE

@@ -1,0 +1,190 @@
+"""Search: every signal of every memory of a user, for one query."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from langchain_tiered_memory.core import ranking
+from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
+from langchain_tiered_memory.core.indexing import Indexing
+from langchain_tiered_memory.core.model import Memory, Signal
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import PassageVector, Vector, ref_memory_id
+from langchain_tiered_memory.core.question import Question, objection
+from langchain_tiered_memory.core.snapshot import Snapshot
+from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.text import analyze
+
+logger = logging.getLogger("langchain_tiered_memory.search")
+
+BARE_TERMS = 3
+"""A query of at most this many terms is read together with the session's last words."""
+_FROM_INDEX = 4
+"""The index is asked for this many times the pool: the neighbours' share of relevance reorders what it found."""
+_SCAN_SELECTED = 20_000
+"""Up to so many memories that a filter leaves are compared one by one, whatever the index."""
+_DECIMALS = 6
+"""What differs less is a difference of arithmetic, not of relevance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the current session shows anyway: ids that need not be returned, and its last words."""
+
+    ids: frozenset[str] = frozenset()
+    last_words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Signals and scores of every row of a snapshot for one question, shape `(rows,)`.
+
+    Attributes:
+        snapshot: The snapshot the rows belong to.
+        failed: The tiers that could not be read, and "embedder" when keywords alone answered.
+        relevance: How relevant each row is, in [0, 1].
+        scores: The recipe's score, in [0, 1].
+    """
+
+    snapshot: Snapshot
+    failed: tuple[str, ...]
+    evidence: ranking.Evidence
+    signals: Mapping[str, ranking.Numbers]
+    scores: ranking.Numbers
+
+    @property
+    def relevance(self) -> ranking.Numbers:
+        """How relevant each row is, in [0, 1]."""
+        return self.signals["relevance"]
+
+    def explain(self, row: int, question: Question) -> Mapping[str, Signal]:
+        """Return the parts of a row's score."""
+        values = {name: float(column[row]) for name, column in self.signals.items()}
+        parts = {name: float(getattr(self.evidence, name)[row]) for name in ranking.PARTS}
+        return ranking.explain(values, parts, question.weights)
+
+
+def finder(snapshot: Snapshot) -> Callable[[str], Memory | None]:
+    """Return a function that finds a memory's head by id."""
+
+    def find(memory_id: str) -> Memory | None:
+        row = snapshot.row_of(memory_id)
+        return None if row is None else snapshot.entry(row).memory
+
+    return find
+
+
+class Search:
+    """Computes signals. Models and stores are asked outside the snapshot's lock."""
+
+    def __init__(self, parts: Parts, snapshots: Snapshots, indexing: Indexing) -> None:
+        self._parts = parts
+        self._snapshots = snapshots
+        self._indexing = indexing
+
+    def run(self, question: Question, text: str, window: Window, now: datetime) -> Found:
+        """Search for `text`; the question says whose memories and which may count."""
+        snapshot, failed = self._current(question.user_id)
+        terms = analyze(text)
+        if window.last_words and len(terms) <= BARE_TERMS:
+            text = f"{window.last_words}\n{text}"
+            terms = analyze(text)
+        vector: Vector | None = None
+        try:
+            vector = self._parts.embedder.embed_query(text)
+        except EmbeddingError:
+            logger.warning("recall goes by keywords alone: the embedder failed")
+            failed = (*failed, "embedder")
+        beside = self._from_index(snapshot, question, vector, terms, now)
+        with snapshot.lock:
+            evidence = self._evidence(snapshot, vector, terms, beside)
+            signals = self._signals(snapshot, evidence, now)
+        scores: ranking.Numbers = np.round(ranking.scores(signals, question.weights), _DECIMALS)
+        return Found(snapshot, failed, evidence, signals, scores)
+
+    def _current(self, user_id: str) -> tuple[Snapshot, tuple[str, ...]]:
+        """Return the snapshot, after embedding a bounded number of passages that wait for it."""
+        snapshot, failed = self._snapshots.get(user_id)
+        limit = self._parts.settings.search.embed_pending
+        if limit == 0 or not snapshot.has_pending:
+            return snapshot, failed
+        try:
+            self._indexing.embed_pending(user_id, limit)
+        except (EmbeddingError, BackendUnavailable):
+            logger.warning("pending passages stay pending: they are found by keyword")
+        return self._snapshots.get(user_id)
+
+    @staticmethod
+    def _evidence(
+        snapshot: Snapshot,
+        vector: Vector | None,
+        terms: Sequence[str],
+        beside: Mapping[int, Sequence[PassageVector]],
+    ) -> ranking.Evidence:
+        meaning = np.where(snapshot.alive, snapshot.cosines(vector, beside), np.float32(0))
+        keywords = np.where(snapshot.alive, snapshot.keywords(terms), np.float32(0))
+        return ranking.Evidence(
+            meaning=meaning,
+            keywords=keywords,
+            meaning_beside=snapshot.best_beside(meaning),
+            keywords_beside=snapshot.best_beside(keywords),
+            session=snapshot.session_keywords(terms),
+            speaker=snapshot.named(terms),
+        )
+
+    @staticmethod
+    def _signals(snapshot: Snapshot, evidence: ranking.Evidence, now: datetime) -> Mapping[str, ranking.Numbers]:
+        return {
+            "relevance": np.round(ranking.relevance(evidence), _DECIMALS),
+            "similarity": evidence.meaning,
+            "importance": snapshot.numbers("importance").copy(),
+            "recency": ranking.recency(snapshot.numbers("last_accessed"), now.timestamp()),
+            "use": ranking.use(snapshot.numbers("access_count")),
+        }
+
+    def _from_index(
+        self,
+        snapshot: Snapshot,
+        question: Question,
+        vector: Vector | None,
+        terms: Sequence[str],
+        now: datetime,
+    ) -> Mapping[int, Sequence[PassageVector]]:
+        """Return the vectors of the rows that could be relevant and are not held here: the index names them."""
+        if not snapshot.partial or vector is None or self._parts.index is None:
+            return {}
+        many = _FROM_INDEX * max(question.weights.pool, question.k)
+        with snapshot.lock:
+            by_keyword = [int(row) for row in np.argsort(-snapshot.keywords(terms), kind="stable")[:many]]
+            selected = self._selected(snapshot, question, now) if question.selective else None
+        if selected is None or len(selected) > _SCAN_SELECTED:
+            selected = self._nearest(snapshot, question.user_id, vector, many)
+        with snapshot.lock:
+            rows = dict.fromkeys([*selected, *by_keyword])
+            rows |= dict.fromkeys(near for row in list(rows) for near in snapshot.neighbours(row, 1))
+            wanted = {snapshot.entry(row).memory.id: row for row in rows}
+        found = self._parts.records.vectors(question.user_id, list(wanted))
+        model = self._parts.embedder.model_id
+        return {wanted[one]: [v for v in vectors if v.model_id == model] for one, vectors in found.items()}
+
+    def _nearest(self, snapshot: Snapshot, user_id: str, vector: Vector, many: int) -> list[int]:
+        """Return the rows that the index names; all rows when it does not answer."""
+        index = self._parts.index
+        try:
+            refs = () if index is None else index.query(user_id, vector, many)
+        except BackendUnavailable:
+            logger.warning("the vector index does not answer: every vector is compared")
+            return list(range(len(snapshot)))
+        rows = (snapshot.row_of(ref_memory_id(ref)) for ref in refs)
+        return list(dict.fromkeys(row for row in rows if row is not None))
+
+    @staticmethod
+    def _selected(snapshot: Snapshot, question: Question, now: datetime) -> list[int]:
+        find = finder(snapshot)
+        rows = map(int, np.flatnonzero(snapshot.alive))
+        return [row for row in rows if objection(snapshot.entry(row), question, now, find) is None]

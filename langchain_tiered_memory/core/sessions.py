@@ -1,0 +1,135 @@
+"""Sessions: transcripts, the window over them, and the placing of their messages as episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from langchain_tiered_memory.core import inputs
+from langchain_tiered_memory.core.admission import Admission, Origin
+from langchain_tiered_memory.core.derive import digest
+from langchain_tiered_memory.core.model import SYSTEM_ROLES, Message, NewMemory, new_id
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import StoredMessage
+from langchain_tiered_memory.core.search import Window
+from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.working import Counted, prompt_tokens, window
+from langchain_tiered_memory.core.writing import Writing
+
+_PAGE = 64
+_EPISODE_ROLES = frozenset({"user", "assistant"})
+
+
+class Sessions:
+    """Reads and writes transcripts. The window is a view of a transcript's tail; nothing moves when it overflows."""
+
+    def __init__(self, parts: Parts, snapshots: Snapshots, admission: Admission, writing: Writing) -> None:
+        self._parts = parts
+        self._snapshots = snapshots
+        self._admission = admission
+        self._writing = writing
+
+    def add(
+        self, user_id: str, session_id: str, agent_id: str | None, messages: Iterable[object]
+    ) -> tuple[Message, ...]:
+        """Append messages to the transcript, then place those of user and assistant as episodes under their own ids.
+
+        A crash between the two leaves messages unplaced; the next `add` or `maintain` places them.
+        """
+        now = self._parts.clock()
+        limit = self._parts.settings.placement.max_content_bytes
+        stored = []
+        for given in messages:
+            message = inputs.to_message(given)
+            if message.text:
+                inputs.size("message.content", message.text, limit)
+            message = replace(message, id=message.id or new_id(), created_at=message.created_at or now)
+            stored.append(self._counted(message, agent_id, session_id))
+        self._parts.transcripts.append(user_id, session_id, stored)
+        self.place(user_id, session_id)
+        return tuple(one.message for one in stored)
+
+    def place(self, user_id: str, session_id: str | None, limit: int = 1_000) -> int:
+        """Place unplaced messages as episodes; return how many messages were dealt with. Idempotent by message id."""
+        done = 0
+        while waiting := self._parts.transcripts.unplaced(user_id, session_id, limit):
+            for session, group in groupby(waiting, key=lambda one: one.session_id):
+                messages = list(group)
+                told = self._apart(user_id, session, [_episode(one) for one in messages if _telling(one)])
+                self._writing.episodes(user_id, self._admission.admit(user_id, told, _SESSION))
+                self._parts.transcripts.mark_placed(user_id, session, [one.position for one in messages])
+            done += len(waiting)
+        return done
+
+    def _apart(self, user_id: str, session_id: str, items: Sequence[NewMemory]) -> list[NewMemory]:
+        """Give a message another id where another session of the user has a memory with its id already."""
+        snapshot, _ = self._snapshots.get(user_id)
+        with snapshot.lock:
+            rows = [None if item.id is None else snapshot.row_of(item.id) for item in items]
+            homes = [session_id if row is None else snapshot.entry(row).memory.session_id for row in rows]
+        return [
+            item if home == session_id else replace(item, id=digest("message", session_id, item.id))
+            for item, home in zip(items, homes, strict=True)
+        ]
+
+    def window(self, user_id: str, session_id: str, max_tokens: int) -> tuple[Message, ...]:
+        """Return the window: the end of the transcript inside the budget, system messages first."""
+        system = [self._recounted(one) for one in self._parts.transcripts.system(user_id, session_id)]
+        return window(
+            map(self._recounted, self._backwards(user_id, session_id)),
+            system,
+            max_tokens=max_tokens,
+            counter=self._parts.counter,
+            system_share=self._parts.settings.working.system_share,
+        )
+
+    def tokens(self, messages: Sequence[Message]) -> int:
+        """Return what messages cost as a prompt."""
+        return prompt_tokens(messages, self._parts.counter)
+
+    def transcript(self, user_id: str, session_id: str) -> tuple[Message, ...]:
+        """Return every message of the session, oldest first."""
+        return tuple(one.message for one in self._backwards(user_id, session_id, system=True))[::-1]
+
+    def seen(self, user_id: str, session_id: str) -> Window:
+        """Return what the session's window shows, for a recall that need not repeat it."""
+        shown = self.window(user_id, session_id, self._parts.settings.working.max_tokens)
+        words = [message.text for message in shown if message.role == "user" and message.text]
+        ids = (message.id for message in shown if message.id is not None)
+        return Window(frozenset(ids), "\n".join(words[-2:]))
+
+    def _backwards(self, user_id: str, session_id: str, *, system: bool = False) -> Iterator[StoredMessage]:
+        before: int | None = None
+        while page := self._parts.transcripts.tail(user_id, session_id, before=before, limit=_PAGE):
+            yield from (one for one in page if system or one.message.role not in SYSTEM_ROLES)
+            before = page[-1].position
+
+    def _counted(self, message: Message, agent_id: str | None, session_id: str) -> StoredMessage:
+        counter = self._parts.counter
+        return StoredMessage(message, 0, counter.message(message), counter.name, agent_id, session_id)
+
+    def _recounted(self, one: StoredMessage) -> Counted:
+        counter = self._parts.counter
+        return Counted(one.message, one.tokens if one.counter == counter.name else counter.message(one.message))
+
+
+_SESSION = Origin(by="session", embed=False)
+
+
+def _telling(one: StoredMessage) -> bool:
+    """Say whether a message is remembered as an episode: user and assistant messages with text are."""
+    return one.message.role in _EPISODE_ROLES and bool(one.message.text.strip())
+
+
+def _episode(one: StoredMessage) -> NewMemory:
+    message = one.message
+    return NewMemory(
+        message.text,
+        session_id=one.session_id,
+        agent_id=one.agent_id,
+        role=message.role,
+        name=message.name,
+        observed_at=message.created_at,
+        id=message.id,
+    )

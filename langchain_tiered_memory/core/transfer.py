@@ -1,0 +1,174 @@
+"""Export and import of one user as JSON Lines: one object per memory or message, merged by id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from langchain_tiered_memory.core.admission import Admission
+from langchain_tiered_memory.core.errors import InvalidInput
+from langchain_tiered_memory.core.inputs import instant, to_message
+from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
+from langchain_tiered_memory.core.reports import TransferReport
+from langchain_tiered_memory.core.snapshots import Snapshots
+
+BY = "import"
+_BATCH = 500
+_TIMES = ("created_at", "last_accessed", "observed_at", "valid_to")
+_MESSAGE_FIELDS = tuple(f.name for f in fields(Message))
+
+
+class Transfer:
+    """Carries a user's memories and transcripts out of a system and into another."""
+
+    def __init__(self, parts: Parts, snapshots: Snapshots, admission: Admission) -> None:
+        self._parts = parts
+        self._snapshots = snapshots
+        self._admission = admission
+
+    def write(self, user_id: str, file: str | Path | TextIO) -> TransferReport:
+        """Write `lines` to a text file, or to a path that appears only when it is complete."""
+        if not isinstance(file, (str, Path)):
+            return _written(file, self.lines(user_id))
+        target = Path(file)
+        part = target.with_name(target.name + ".part")
+        with part.open("w", encoding="ascii") as out:
+            report = _written(out, self.lines(user_id))
+        part.replace(target)
+        return report
+
+    def read(self, user_id: str, file: str | Path | TextIO) -> TransferReport:
+        """Merge a text file, or the file at a path; see `load`."""
+        if not isinstance(file, (str, Path)):
+            return self.load(user_id, file)
+        with Path(file).open(encoding="utf-8") as lines:
+            return self.load(user_id, lines)
+
+    def lines(self, user_id: str) -> Iterator[str]:
+        """Yield one JSON text per memory in the order of writing, then per message, sessions one after the other."""
+        snapshot = self._snapshots.strict(user_id)
+        with snapshot.lock:
+            heads = sorted(snapshot.entries(), key=lambda entry: entry.order)
+        order_of = {entry.memory.id: entry.order for entry in heads}
+        for tier, store in ((Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)):
+            ids = [entry.memory.id for entry in heads if entry.memory.tier is tier]
+            for start in range(0, len(ids), _BATCH):
+                for memory in store.get(user_id, ids[start : start + _BATCH]):
+                    yield json.dumps({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
+        for session_id in sorted(self._parts.transcripts.sessions(user_id)):
+            for one in self._messages(user_id, session_id):
+                fields_of = {name: getattr(one.message, name) for name in _MESSAGE_FIELDS}
+                where = {"session_id": session_id, "agent_id": one.agent_id}
+                yield json.dumps({"kind": "message", **where, **_plain(fields_of)})
+
+    def load(self, user_id: str, lines: Iterable[str]) -> TransferReport:
+        """Merge lines written by `lines` into a user; what was forgotten stays so. All go to long-term memory.
+
+        Raises:
+            InvalidInput: A line is not one of an export; the lines before it may have been imported.
+        """
+        report = TransferReport()
+        entries: list[Entry] = []
+        messages: list[StoredMessage] = []
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            row = _row(line, number)
+            if row.get("kind") == "message":
+                messages.append(self._message(row, number))
+            else:
+                entries.append(self._entry(user_id, row, number))
+            if len(entries) == _BATCH:
+                report, entries = self._apply(user_id, entries, report), []
+        report = self._apply(user_id, entries, report)
+        return self._append(user_id, messages, report)
+
+    def _apply(self, user_id: str, entries: list[Entry], report: TransferReport) -> TransferReport:
+        if not entries:
+            return report
+        change = Change(entries=tuple(entries), at=self._parts.clock(), by=BY, strict=False)
+        outcomes = [placed.outcome for placed in self._parts.records.apply(user_id, change)]
+        self._parts.items.remove(user_id, {entry.memory.id: None for entry in entries})
+        return replace(
+            report,
+            memories=report.memories + outcomes.count("created"),
+            skipped=report.skipped + outcomes.count("forgotten"),
+            merged=report.merged + sum(one not in {"created", "forgotten"} for one in outcomes),
+        )
+
+    def _append(self, user_id: str, messages: list[StoredMessage], report: TransferReport) -> TransferReport:
+        by_session: dict[str, list[StoredMessage]] = {}
+        for one in messages:
+            by_session.setdefault(one.session_id, []).append(one)
+        added = merged = 0
+        for session_id, group in by_session.items():
+            new = self._parts.transcripts.append(user_id, session_id, group)
+            added += sum(new)
+            merged += len(new) - sum(new)
+        return replace(report, messages=added, merged=report.merged + merged)
+
+    def _entry(self, user_id: str, row: Mapping[str, Any], number: int) -> Entry:
+        try:
+            known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if name in row}
+            for name in _TIMES:
+                known[name] = _instant(known.get(name))
+            known["source_ids"] = tuple(known.get("source_ids", ()))
+            memory = Memory(**{**known, "user_id": user_id, "tier": Tier.LONG_TERM})
+            entry = self._admission.entry(memory, memory.created_at, repeatable=False)
+            return replace(entry, order=int(row.get("order", entry.order)))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(f"line {number}", dict(row), f"a memory of an export is needed ({error})") from error
+
+    def _message(self, row: Mapping[str, Any], number: int) -> StoredMessage:
+        try:
+            known = {name: row[name] for name in _MESSAGE_FIELDS if name in row}
+            message = to_message({**known, "created_at": _instant(known.get("created_at"))})
+            counter = self._parts.counter
+            return StoredMessage(
+                message, 0, counter.message(message), counter.name, row.get("agent_id"), row["session_id"]
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"line {number}", dict(row), f"a message of an export is needed ({error})") from error
+
+    def _messages(self, user_id: str, session_id: str) -> list[StoredMessage]:
+        found: list[StoredMessage] = []
+        before: int | None = None
+        while page := self._parts.transcripts.tail(user_id, session_id, before=before, limit=_BATCH):
+            found += page
+            before = page[-1].position
+        return found[::-1]
+
+
+def _written(out: TextIO, lines: Iterable[str]) -> TransferReport:
+    memories = messages = 0
+    for line in lines:
+        out.write(line + "\n")
+        is_memory = line.startswith('{"kind": "memory"')
+        memories, messages = memories + is_memory, messages + (not is_memory)
+    return TransferReport(memories=memories, messages=messages)
+
+
+def _row(line: str, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise InvalidInput(f"line {number}", line, f"one JSON object per line is needed ({error})") from None
+    if not isinstance(row, dict):
+        raise InvalidInput(f"line {number}", line, "one JSON object per line is needed")
+    return row
+
+
+def _instant(value: object) -> datetime | None:
+    return instant("instant", datetime.fromisoformat(value)) if isinstance(value, str) else None
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values as JSON can hold them, without those that say nothing."""
+    told = {name: value for name, value in values.items() if value not in (None, (), [], {}, "", False)}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in told.items()}

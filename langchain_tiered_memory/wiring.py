@@ -1,0 +1,242 @@
+"""From arguments and URLs to open parts: the only room that knows both the core and what fills its ports."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from langchain_tiered_memory.core.config import RankingWeights, Settings
+from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import (
+    Clock,
+    Embedder,
+    FactExtractor,
+    ImportanceScorer,
+    ItemStore,
+    RecordStore,
+    TokenCounter,
+    TranscriptStore,
+    VectorIndex,
+)
+
+logger = logging.getLogger("langchain_tiered_memory.wiring")
+
+IN_MEMORY = ":memory:"
+EXACT = "exact"
+DATABASE_FILE = "memory.db"
+CHROMA_FOLDER = "chroma"
+_INDEX_CALLS = ("upsert", "delete", "drop", "query", "ids", "close")
+
+
+def system_clock() -> datetime:
+    """Return the present in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a system is to be made of; checked, nothing opened."""
+
+    redis: object
+    vector_db: object
+    postgres: object
+    path: Path | str | None
+    embedder: object = None
+    scorer: ImportanceScorer | None = None
+    extractor: FactExtractor | None = None
+    weights: RankingWeights = field(default_factory=lambda: RankingWeights.DEFAULT)
+    settings: Settings = field(default_factory=Settings)
+    clock: Clock = system_clock
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether what is not given lives in RAM."""
+        return self.path == IN_MEMORY
+
+
+def plan(redis: object, vector_db: object, postgres: object, path: object, options: dict[str, Any]) -> Plan:
+    """Check the arguments of a system and return what it is to be made of.
+
+    Raises:
+        ConfigError: They cannot work; the message says how to mend them.
+    """
+    missing = [n for n, v in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)) if v is None]
+    if path is None and missing:
+        raise ConfigError(
+            f"{', '.join(missing)} not given and no path to embed them in: give path='./memory', "
+            "or use MemorySystem.open() for a temporary one"
+        )
+    if path is not None and not isinstance(path, (str, Path)):
+        raise ConfigError(f"path={shown(path)} cannot be used: a folder, or ':memory:', is needed")
+    if type(redis).__module__.startswith("redis.asyncio"):
+        raise ConfigError("redis is a redis.asyncio client: give a URL or a blocking redis.Redis, calls stay async")
+    given = {name: value for name, value in options.items() if value is not None}
+    if given.pop("llm", None) is not None:
+        raise ConfigError("llm= has no use yet: give a scorer= or extractor= that calls your model")
+    strangers = set(given) - {"embedder", "scorer", "extractor", "weights", "settings", "clock"}
+    if strangers:
+        raise ConfigError(f"unknown options {', '.join(sorted(strangers))}: see MemorySystem")
+    _check_type(given, "weights", RankingWeights)
+    _check_type(given, "settings", Settings)
+    if not callable(given.get("clock", system_clock)):
+        raise ConfigError(
+            f"clock={shown(given['clock'])} cannot be used: a callable returning an aware datetime is needed"
+        )
+    where = path if path in {None, IN_MEMORY} else Path(str(path)).expanduser()
+    return Plan(redis=redis, vector_db=vector_db, postgres=postgres, path=where, **given)
+
+
+def _check_type(given: dict[str, Any], name: str, wanted: type) -> None:
+    if name in given and not isinstance(given[name], wanted):
+        raise ConfigError(f"{name}={shown(given[name])} cannot be used: a {wanted.__name__} is needed")
+
+
+class Wiring:
+    """Opens a plan's parts; those of a temporary plan in a folder that goes when they are closed."""
+
+    def __init__(self, plan: Plan, *, temporary: bool = False) -> None:
+        self._plan = plan
+        self._temporary = temporary
+
+    def open(self) -> Parts:
+        """Open every part; if one fails, those opened before it are closed again.
+
+        Raises:
+            BackendUnavailable: A store does not answer.
+            SchemaMismatch: A store was written by another version.
+            ConfigError: Something needed is not installed or not a store.
+        """
+        with ExitStack() as stack:
+            folder = self._folder(stack)
+            parts = self._parts(folder, stack)
+            closing = stack.pop_all()
+        return replace(parts, close=closing.close)
+
+    def _folder(self, stack: ExitStack) -> Path | None:
+        if self._temporary:
+            return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tiered-memory-")))
+        return self._plan.path if isinstance(self._plan.path, Path) else None
+
+    def _parts(self, folder: Path | None, stack: ExitStack) -> Parts:
+        plan = self._plan
+        records, transcripts, local = self._long_term(folder, stack)
+        items = self._short_term(local, stack)
+        index, always = self._index(folder, stack)
+        return Parts(
+            items=items,
+            records=records,
+            transcripts=transcripts,
+            index=index,
+            index_always=always,
+            embedder=self._embedder(),
+            scorer=plan.scorer or _scorer(),
+            extractor=plan.extractor or _extractor(),
+            counter=_counter(plan.settings.working.encoding),
+            clock=plan.clock,
+            settings=plan.settings,
+            weights=plan.weights,
+            compact=_nothing,
+            close=stack.close,
+        )
+
+    def _long_term(
+        self, folder: Path | None, stack: ExitStack
+    ) -> tuple[RecordStore, TranscriptStore, Callable[[], ItemStore]]:
+        """Return records, transcripts, and what makes the embedded store of items."""
+        from langchain_tiered_memory.backends import inmemory
+
+        if self._plan.in_memory and self._plan.postgres is None:
+            return inmemory.InMemoryRecordStore(), inmemory.InMemoryTranscriptStore(), inmemory.InMemoryItemStore
+        from langchain_tiered_memory.backends import sql
+
+        local = None
+        if folder is not None and (self._plan.postgres is None or self._plan.redis is None):
+            local = self._database(folder / DATABASE_FILE, stack)
+        engine = local if self._plan.postgres is None else self._database(self._plan.postgres, stack)
+
+        def items() -> ItemStore:
+            return inmemory.InMemoryItemStore() if local is None else sql.SqlItemStore(local)
+
+        return sql.SqlRecordStore(engine), sql.SqlTranscriptStore(engine), items
+
+    @staticmethod
+    def _database(where: object, stack: ExitStack) -> Any:
+        from langchain_tiered_memory.backends import sql
+
+        engine, owned = sql.connect(where)
+        if owned:
+            stack.callback(engine.dispose)
+        sql.prepare(engine)
+        return engine
+
+    def _short_term(self, local: Callable[[], ItemStore], stack: ExitStack) -> ItemStore:
+        redis: Any = self._plan.redis
+        if redis is None:
+            return local()
+        if hasattr(redis, "put") and hasattr(redis, "changes"):
+            store: ItemStore = redis
+            return store
+        from langchain_tiered_memory.backends.redis import RedisItemStore
+
+        made = RedisItemStore(redis)
+        stack.callback(made.close)
+        return made
+
+    def _index(self, folder: Path | None, stack: ExitStack) -> tuple[VectorIndex | None, bool]:
+        """Return the vector index and whether it is asked whatever the number of vectors."""
+        given: Any = self._plan.vector_db
+        if given == EXACT or (given is None and folder is None):
+            return None, False
+        if given is not None and all(hasattr(given, name) for name in _INDEX_CALLS):
+            index: VectorIndex = given
+            return index, True
+        from langchain_tiered_memory.backends import chroma
+
+        if isinstance(given, str):
+            made = chroma.ChromaVectorIndex.from_url(given)
+        elif given is not None:
+            return chroma.ChromaVectorIndex(given), True
+        else:
+            assert folder is not None  # noqa: S101 - the first guard said so
+            lock = chroma.lock_folder(folder / CHROMA_FOLDER)
+            if lock is None:
+                logger.info("another process keeps this folder's vector index: searches here are exact")
+                return None, False
+            stack.callback(lock.release)
+            made = chroma.ChromaVectorIndex.embedded(folder / CHROMA_FOLDER)
+        stack.callback(made.close)
+        return made, given is not None
+
+    def _embedder(self) -> Embedder:
+        from langchain_tiered_memory.embedding import as_embedder, default_embedder
+
+        return default_embedder() if self._plan.embedder is None else as_embedder(self._plan.embedder)
+
+
+def _scorer() -> ImportanceScorer:
+    from langchain_tiered_memory.core.importance import RuleScorer
+
+    return RuleScorer()
+
+
+def _extractor() -> FactExtractor:
+    from langchain_tiered_memory.extraction import RuleExtractor
+
+    return RuleExtractor()
+
+
+def _counter(encoding: str) -> TokenCounter:
+    from langchain_tiered_memory.tokens import TiktokenCounter
+
+    return TiktokenCounter(encoding)
+
+
+def _nothing() -> None:
+    """Do nothing: no store gives space back yet."""
