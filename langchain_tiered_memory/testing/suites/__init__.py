@@ -1,0 +1,1 @@
+"""The suites of `testing.contracts`, by port. Import them from there."""

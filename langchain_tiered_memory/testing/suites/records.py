@@ -1,0 +1,34 @@
+"""The contract of `RecordStore`."""
+
+from __future__ import annotations
+
+from langchain_tiered_memory.core.ports import RecordStore
+from langchain_tiered_memory.testing.suites.access import EmbedCases, TouchCases, UpdateCases
+from langchain_tiered_memory.testing.suites.applying import ApplyCases, HistoryCases
+from langchain_tiered_memory.testing.suites.chains import SlotCases
+from langchain_tiered_memory.testing.suites.changes import ChangesCases, ConcurrencyCases
+from langchain_tiered_memory.testing.suites.forgetting import EraseCases, ForgetCases, IntentCases
+from langchain_tiered_memory.testing.suites.indexing import IndexCases
+from langchain_tiered_memory.testing.suites.repeats import RepeatCases
+from langchain_tiered_memory.testing.suites.roundtrip import OwnershipCases, RoundTripCases, WallCases
+
+
+class RecordStoreContract(
+    ApplyCases,
+    HistoryCases,
+    SlotCases,
+    ForgetCases,
+    IntentCases,
+    EraseCases,
+    IndexCases,
+    RoundTripCases[RecordStore],
+    WallCases[RecordStore],
+    OwnershipCases[RecordStore],
+    RepeatCases[RecordStore],
+    TouchCases[RecordStore],
+    UpdateCases[RecordStore],
+    EmbedCases[RecordStore],
+    ChangesCases[RecordStore],
+    ConcurrencyCases[RecordStore],
+):
+    """Every sentence of `RecordStore` as a case. Subclass it, and give the fixture `store` and `raw_ids`."""
