@@ -99,7 +99,7 @@ class UserRows:
         version: The change counter.
         rows: Id to row.
         gone: Removed id to the version of its removal, oldest first.
-        floor: Removals up to this version are no longer remembered.
+        floor: The counter's start, or the last removal that is no longer remembered: nobody can go on from before it.
     """
 
     version: int
@@ -143,7 +143,7 @@ class Table:
         """Return the user's rows to write to; a new counter starts at the wall clock, and never at a used value."""
         if user_id not in self._users:
             start = max(time.time_ns() // 1000, self._highest + 1)
-            self._users[user_id] = UserRows(version=start)
+            self._users[user_id] = UserRows(version=start, floor=start)
         return self._users[user_id]
 
     def forget(self, user_id: str) -> tuple[Entry, ...]:
