@@ -42,7 +42,7 @@ _CLOSING = "</memories>"
 
 _HIDDEN = re.compile(
     "[<\uff1c\ufe64\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """What a quoted text may not show as it is; joiners stay, because emoji and some scripts are written with them."""
 _ROLE = re.compile(r"[a-z_]{1,32}")
