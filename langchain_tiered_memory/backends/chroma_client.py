@@ -1,0 +1,298 @@
+"""Opening and closing Chroma: its import, its clients, and whose folder it is."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import logging
+import os
+import sys
+import threading
+import weakref
+from collections import OrderedDict
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, TieredMemoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chromadb.api import ClientAPI
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
+    from chromadb.api.models.Collection import Collection
+    from chromadb.config import Settings
+    from filelock import BaseFileLock
+
+__all__ = ["Connection", "FolderLock", "close_client", "connect", "lock_folder", "open_folder", "translated"]
+
+_log = logging.getLogger("langchain_tiered_memory.chroma")
+
+_FOLDER: Final = "data"
+_LOCK_FILE: Final = "indexer.lock"
+_PORTS: Final = {"http": 8000, "https": 443}
+_CONNECT_SECONDS: Final = 5.0
+_ANSWER_SECONDS: Final = 30.0
+"""A server that is silent for longer is taken for gone; a batch or a cold index of a million vectors takes seconds."""
+
+_REASON_LENGTH: Final = 300
+
+_GRAPH: Final[CreateHNSWConfiguration] = {
+    "space": "cosine",
+    "max_neighbors": 32,
+    "ef_construction": 200,
+    "ef_search": 200,
+}
+"""Chosen by measurement; a collection keeps what it was made with.
+
+Recall@10 against an exact scan of 25,000 vectors of 384 dimensions is 0.996 for sentences of real conversations, as
+latent semantic vectors, and the questions put to them; for random topics it is 0.999 near a vector (cosine 0.8) and
+0.947 far from all (0.5). Chroma's own 16, 100, 100 give 0.973, 0.988 and 0.810. It costs 1.8 ms a question instead of
+1.1, and half a millisecond more for each vector written.
+"""
+
+_HANDLES: Final = 1024
+"""Collections whose handles are kept; another costs one more read."""
+
+
+@contextmanager
+def translated(operation: str) -> Iterator[None]:
+    """Raise whatever the driver raises as BackendUnavailable. Only calls of the driver belong inside.
+
+    Nothing narrower would do: its HTTP client raises ValueError for a server that is down and a bare Exception for a
+    proxy's page, and a closed client AttributeError.
+    """
+    try:
+        yield
+    except TieredMemoryError:
+        raise
+    except Exception as exc:
+        reason = f"{type(exc).__name__}: {exc}"[:_REASON_LENGTH]
+        raise BackendUnavailable("chroma", operation, reason) from exc
+
+
+def open_folder(path: str | os.PathLike[str]) -> ClientAPI:
+    """Open the embedded Chroma in the subfolder `data` of a folder; both are made when missing.
+
+    The process must hold the folder's lock. A child that is forked later can do nothing with the client.
+
+    Raises:
+        BackendUnavailable: The folder cannot be written, or what is in it is damaged.
+        ConfigError: The environment stops Chroma from being imported.
+    """
+    folder = Path(path).absolute() / _FOLDER  # absolute, because the process may change its directory later
+    settings = _settings(chroma_api_impl="chromadb.api.rust.RustBindingsAPI", allow_reset=False, migrations="apply")
+    with translated("open its folder"):
+        from chromadb import PersistentClient
+
+        folder.mkdir(parents=True, exist_ok=True)
+        client = PersistentClient(folder, settings=settings)
+    _leave_to_parent(client)
+    return client
+
+
+def connect(url: str) -> ClientAPI:
+    """Connect to a Chroma server.
+
+    Args:
+        url: `http://host:port` or `https://host:port`; without a port 8000 and 443.
+
+    Raises:
+        ConfigError: The URL says anything else, such as a password, which belongs into a client of the caller's own.
+        BackendUnavailable: No Chroma of version 1 answers there.
+    """
+    scheme, host, port = _address(url)
+    settings = _settings(chroma_server_host=None, chroma_server_http_port=None)
+    with translated("connect"):
+        import httpx
+        from chromadb import HttpClient
+
+        # The client itself waits without end, so somebody else has to find out whether anybody answers.
+        httpx.get(f"{scheme}://{host}:{port}/api/v2/heartbeat", timeout=_CONNECT_SECONDS).raise_for_status()
+        client = HttpClient(host, port, ssl=scheme == "https", settings=settings)
+        for session in _sessions(client):
+            session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    return client
+
+
+def close_client(client: ClientAPI) -> None:
+    """Close a client of ours, and the connections that it would leave to the garbage collector."""
+    with translated("close"):
+        close = getattr(client, "close", None)  # came with Chroma 1.5
+        if close is not None:
+            close()
+        for session in _sessions(client):
+            session.close()
+
+
+def _sessions(client: ClientAPI) -> list[Any]:
+    """Return the `httpx.Client`s inside an HTTP client, for whose deadlines Chroma has no setting; none inside others.
+
+    There are two, because a client checks its tenant through another client of its own.
+    """
+    clients = (client, getattr(client, "_admin_client", None))
+    sessions = (getattr(getattr(one, "_server", None), "_session", None) for one in clients)
+    return [session for session in sessions if session is not None]
+
+
+def _address(url: str) -> tuple[str, str, int]:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or parts.scheme not in _PORTS or "@" in parts.netloc or parts.path not in {"", "/"} or parts.query:
+        raise ConfigError(
+            "the vector database's URL cannot be used: write http://host:port or https://host:port, "
+            "and hand over a Chroma client where more is needed (a token, a path, a tenant)"
+        )
+    return parts.scheme, f"[{host}]" if ":" in host else host, port or _PORTS[parts.scheme]
+
+
+class Connection:
+    """A client in the process that opened it."""
+
+    def __init__(self, client: ClientAPI) -> None:
+        """Note whose it is."""
+        self.client = client
+        self.pid = os.getpid()
+        self.handles = _Handles()
+
+    def fetch(self, name: str, *, create: bool) -> Collection:
+        """Ask for a collection by name, and keep its handle."""
+        if create:
+            handle = self.client.get_or_create_collection(
+                name, configuration={"hnsw": _GRAPH.copy()}, embedding_function=None
+            )
+        else:
+            handle = self.client.get_collection(name, embedding_function=None)
+        self.handles.keep(name, handle)
+        return handle
+
+
+class _Handles:
+    """The collections used last; the one that was not used for longest goes first."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._by_name: OrderedDict[str, Collection] = OrderedDict()
+
+    def get(self, name: str) -> Collection | None:
+        with self._guard:
+            handle = self._by_name.get(name)
+            if handle is not None:
+                self._by_name.move_to_end(name)
+            return handle
+
+    def keep(self, name: str, handle: Collection) -> None:
+        with self._guard:
+            self._by_name[name] = handle
+            self._by_name.move_to_end(name)
+            if len(self._by_name) > _HANDLES:
+                self._by_name.popitem(last=False)
+
+    def forget(self, name: str) -> None:
+        with self._guard:
+            self._by_name.pop(name, None)
+
+
+# --- the import ----------------------------------------------------------------------------------
+
+
+def _settings(**values: Any) -> Settings:
+    """Build Chroma's settings without telemetry and without the `.env` of whatever directory this runs in."""
+    try:
+        _import_chroma()
+        from chromadb.config import Settings
+
+        return Settings(**{"_env_file": None, "anonymized_telemetry": False, **values})
+    except (ValueError, OSError) as exc:
+        raise ConfigError(
+            "Chroma refuses a value of this process's environment; look at the variables that have the names "
+            f"of its settings (CHROMA_…, MIGRATIONS, IS_PERSISTENT, …): {type(exc).__name__}"
+        ) from exc
+
+
+def _import_chroma() -> None:
+    """Import Chroma, whatever lies in the working directory.
+
+    It reads `.env` there while it is imported, and a value for one of its settings that it cannot use, or a file that
+    is no text, stops the import. Its settings are a module of their own that is whole by then, so they can be told to
+    leave the file alone, and the import is tried again.
+    """
+    try:
+        importlib.import_module("chromadb")
+    except (ValueError, OSError):
+        config = sys.modules.get("chromadb.config")
+        if config is None:
+            raise
+        config.Settings.model_config["env_file"] = None
+        importlib.import_module("chromadb")
+        _bind_submodules("chromadb")
+
+
+def _bind_submodules(package: str) -> None:
+    """Make modules attributes of their packages, as an import that was not interrupted would have done."""
+    for name, module in list(sys.modules.items()):
+        parent, _, leaf = name.rpartition(".")
+        if name.startswith(f"{package}.") and parent in sys.modules:
+            setattr(sys.modules[parent], leaf, module)
+
+
+# --- whose folder it is --------------------------------------------------------------------------
+
+
+class FolderLock:
+    """The right to index a folder: one holder on the machine, until it is released or the process ends, however."""
+
+    def __init__(self, lock: BaseFileLock) -> None:
+        self._lock = lock
+        self._pid = os.getpid()
+        _leave_to_parent(self)
+
+    def release(self) -> None:
+        """Leave the folder to others. Again does nothing, nor does it in a forked child, whose parent has the lock."""
+        if os.getpid() == self._pid:
+            self._lock.release()
+
+
+def lock_folder(path: str | os.PathLike[str]) -> FolderLock | None:
+    """Claim the right to index a folder, at once or not at all; the folder is made when missing.
+
+    Embedded Chroma belongs to one process: a second one would go on answering from an index that it read once, and
+    name memories that are deleted. So who does not get the lock must not open Chroma there.
+
+    Returns:
+        The lock, or None: another process, or another system of this one, has it, or the folder takes no lock
+        (read-only, or on a file system without locks), which is logged.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        lock = FileLock(Path(path) / _LOCK_FILE, timeout=0, thread_local=False)
+        lock.acquire()
+    except Timeout:
+        return None
+    except (OSError, NotImplementedError) as exc:
+        _log.warning("%s cannot be locked, so it is searched without an index: %s", path, exc)
+        return None
+    return FolderLock(lock)
+
+
+def _leave_to_parent(held: object) -> None:
+    """Keep forked children from ever freeing an object that works only in this process.
+
+    Freed in a child, at the latest when that exits, Chroma's embedded client waits for threads that only the parent
+    has, and a lock would be opened for the parent too. A reference that nobody gives back prevents both.
+    """
+    reference = weakref.ref(held)
+
+    def keep() -> None:
+        if (kept := reference()) is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=keep)
