@@ -124,7 +124,7 @@ def test_an_altered_vocabulary_is_not_used(tmp_path: Path, monkeypatch: pytest.M
     file.parent.mkdir(parents=True)
     file.write_bytes(b"IQ== 0\n")
     spec = ModuleSpec("llama_index", None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path)]
+    spec.submodule_search_locations = [str(tmp_path / "elsewhere"), str(tmp_path)]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
     tokens._load.cache_clear()
 

@@ -233,6 +233,34 @@ def test_the_budget_holds_with_a_counter_that_does_not_add_up(dialogue: tuple[Me
     assert prompt_tokens(found, counter) <= max_tokens
 
 
+class GrudgingCounter(TiktokenCounter):
+    """A counter that finds a text with a mark dearer than its parts."""
+
+    def __init__(self, grudge: int) -> None:
+        super().__init__()
+        self.grudge = grudge
+
+    def text(self, text: str) -> int:
+        return super().text(text) + (self.grudge if "tokens cut" in text and len(text) > 30 else 0)
+
+    def message(self, message: Message) -> int:
+        return super().message(message) + (self.grudge if "0 tokens cut" in message.text else 0)
+
+
+def test_cuts_that_cost_more_than_foretold_are_made_deeper() -> None:
+    counter = GrudgingCounter(5)
+
+    assert counter.text(cut_text(LONG, 50, counter)) <= 50
+    assert prompt_tokens(shown(user(LONG), max_tokens=100, counter=counter), counter) <= 100
+
+
+def test_cuts_that_save_nothing_in_the_end_are_not_made() -> None:
+    counter = GrudgingCounter(1_000)
+
+    assert shown(user("word " * 9_999), says("yes"), max_tokens=900, counter=counter) == ()
+    assert cut_text(LONG, 50, counter).strip() == f"[…{COUNTER.text(LONG)} tokens cut…]"
+
+
 # --- system messages -------------------------------------------------------------------------------------------------
 
 
@@ -240,6 +268,17 @@ def test_system_messages_stay_and_stand_first() -> None:
     first, later = system("Be brief."), Message("developer", "Answer in French.")
 
     assert shown(first, user(), says(), later, user("bye")) == (first, later, user(), says(), user("bye"))
+
+
+def test_system_messages_in_the_conversation_are_passed_over() -> None:
+    """They stand in front already; a pending call behind them is still at the end."""
+    talk = counted([user(), calls("a"), system()])
+
+    assert window(reversed(talk), counted([system()]), max_tokens=100, counter=COUNTER) == (
+        system(),
+        user(),
+        calls("a"),
+    )
 
 
 def test_system_messages_alone_are_a_window() -> None:
