@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from langchain_tiered_memory.core import inputs
+from langchain_tiered_memory.core.config import PlacementSettings
 from langchain_tiered_memory.core.derive import derive_id, duplicate_key, passage_texts, terms
 from langchain_tiered_memory.core.errors import EmbeddingError, InvalidInput
 from langchain_tiered_memory.core.indexing import vectors_for
@@ -36,6 +37,64 @@ class Origin:
     single: bool = False
 
 
+class Homes:
+    """Which tier each memory of one call goes to: what is the same, of this call too, goes where it stands."""
+
+    def __init__(self, snapshot: Snapshot, placement: PlacementSettings) -> None:
+        self.user_id = snapshot.user_id
+        self._snapshot = snapshot
+        self._placement = placement
+        self._of_call: dict[tuple[str, str], Tier] = {}
+
+    def of(self, memory: Memory, asked: Tier | None, *, repeatable: bool) -> Tier:
+        """Place by importance alone, unless a tier was asked for, or a slot, or where the same memory stands.
+
+        Args:
+            memory: The memory, its id set.
+            asked: The tier asked for; only the same id overrides it.
+            repeatable: Whether an episode may be a repetition of an earlier one.
+
+        Raises:
+            InvalidInput: A value of a slot is to go to short-term memory.
+        """
+        if asked is Tier.SHORT_TERM and memory.slot is not None:
+            raise InvalidInput("tier", str(asked), "a value of a slot is kept in long-term memory: leave tier out")
+        key = duplicate_key(memory) if repeatable or memory.memory_type is not MemoryType.EPISODE else None
+        home = self._of_call.get(("id", memory.id)) or self._standing(memory)
+        if home is None and asked is None and key is not None:
+            home = self._of_call.get(("key", key)) or self._alike(memory, key)
+        if home is None:
+            important = memory.importance > self._placement.long_term_above or memory.slot is not None
+            home = asked or (Tier.LONG_TERM if important else Tier.SHORT_TERM)
+        self._of_call[("id", memory.id)] = home
+        if key is not None:
+            self._of_call[("key", key)] = home
+        return home
+
+    def _standing(self, memory: Memory) -> Tier | None:
+        """Return where a memory with this id stands."""
+        with self._snapshot.lock:
+            row = self._snapshot.row_of(memory.id)
+            return None if row is None else _home(self._snapshot.entry(row), memory.created_at)
+
+    def _alike(self, memory: Memory, key: str) -> Tier | None:
+        """Return where a memory stands that says the same."""
+        with self._snapshot.lock:
+            same = self._snapshot.duplicate(key)
+        if same is None:
+            return None
+        apart = abs(memory.created_at - same.memory.created_at)
+        if memory.memory_type is MemoryType.EPISODE and apart > self._placement.repeat_within:
+            return None
+        return _home(same, memory.created_at)
+
+
+def _home(entry: Entry, now: datetime) -> Tier | None:
+    """Return the tier of a head, or None when its life is over."""
+    alive = entry.expires_at is None or entry.expires_at > now
+    return entry.memory.tier if alive else None
+
+
 class Admission:
     """Turns new memories into entries. Nothing is written here, so that a refusal leaves no trace."""
 
@@ -52,11 +111,9 @@ class Admission:
             InvalidInput: An item cannot be stored; the field is named with its position.
         """
         now = self._parts.clock()
-        given = list(items)
         snapshot, _ = self._snapshots.get(user_id)
-        memories = [self._checked(snapshot, item, now, at, origin) for at, item in enumerate(given)]
-        timeless = [item.observed_at is None for item in given]
-        entries = [self.entry(one, now, repeatable=r) for one, r in zip(memories, timeless, strict=True)]
+        homes = Homes(snapshot, self._parts.settings.placement)
+        entries = [self._checked(homes, item, now, at, origin) for at, item in enumerate(items)]
         return self._embedded(entries) if origin.embed else entries
 
     def revised(self, memory: Memory) -> Entry:
@@ -83,17 +140,20 @@ class Admission:
             order=self._next_order(now),
         )
 
-    def _checked(self, snapshot: Snapshot, item: object, now: datetime, at: int, origin: Origin) -> Memory:
+    def _checked(self, homes: Homes, item: object, now: datetime, at: int, origin: Origin) -> Entry:
         if not isinstance(item, NewMemory):
             raise InvalidInput(f"items[{at}]", item, "a NewMemory is needed")
         try:
-            return self._memory(snapshot, item, now, origin)
+            memory = self._memory(homes.user_id, item, now, origin)
+            repeatable = item.observed_at is None
+            tier = homes.of(memory, inputs.tier(item.tier), repeatable=repeatable)
+            return self.entry(replace(memory, tier=tier), now, repeatable=repeatable)
         except InvalidInput as error:
             if origin.single:
                 raise
             raise InvalidInput(f"items[{at}].{error.field}", error.value, error.remedy) from None
 
-    def _memory(self, snapshot: Snapshot, item: NewMemory, now: datetime, origin: Origin) -> Memory:
+    def _memory(self, user_id: str, item: NewMemory, now: datetime, origin: Origin) -> Memory:
         kind = inputs.memory_type(item.memory_type)
         text = inputs.content(item.content, self._parts.settings.placement.max_content_bytes)
         role = inputs.optional_label("role", item.role)
@@ -106,7 +166,7 @@ class Admission:
             created_at=now,
             last_accessed=observed_at,
             id="" if item.id is None else inputs.label("id", item.id),
-            user_id=snapshot.user_id,
+            user_id=user_id,
             observed_at=observed_at,
             slot=inputs.optional_label("slot", item.slot),
             session_id=inputs.optional_label("session_id", item.session_id),
@@ -117,27 +177,10 @@ class Admission:
             metadata=inputs.metadata(item.metadata),
             pinned=inputs.flag("pinned", item.pinned),
         )
-        memory = replace(memory, id=memory.id or derive_id(memory, snapshot.user_id, observed_at))
-        return replace(memory, tier=self._tier(snapshot, memory, inputs.tier(item.tier)))
+        return replace(memory, id=memory.id or derive_id(memory, user_id, observed_at))
 
     def _scored(self, text: str, kind: MemoryType, role: str | None) -> float:
         return inputs.share("importance", self._parts.scorer.score(text, memory_type=kind, role=role))
-
-    def _tier(self, snapshot: Snapshot, memory: Memory, asked: Tier | None) -> Tier:
-        """Place by importance alone, unless a tier was asked for, or a slot, or where the same memory stands."""
-        if asked is Tier.SHORT_TERM and memory.slot is not None:
-            raise InvalidInput("tier", str(asked), "a value of a slot is kept in long-term memory: leave tier out")
-        with snapshot.lock:
-            row = snapshot.row_of(memory.id)
-            same = None if row is None else snapshot.entry(row)
-            if same is None and asked is None and memory.memory_type is not MemoryType.EPISODE:
-                same = snapshot.duplicate(duplicate_key(memory))
-        if same is not None and (same.expires_at is None or same.expires_at > memory.created_at):
-            return same.memory.tier or Tier.LONG_TERM
-        if asked is not None or memory.slot is not None:
-            return asked or Tier.LONG_TERM
-        important = memory.importance > self._parts.settings.placement.long_term_above
-        return Tier.LONG_TERM if important else Tier.SHORT_TERM
 
     def _next_order(self, now: datetime) -> int:
         """Return a number that grows from call to call, and with the clock from process to process."""

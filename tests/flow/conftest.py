@@ -1,0 +1,7 @@
+"""Every flow test finds the systems of `systems.py`."""
+
+from __future__ import annotations
+
+from tests.flow.systems import folder_house, house, memory, sync
+
+__all__ = ["folder_house", "house", "memory", "sync"]
