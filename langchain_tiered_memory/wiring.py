@@ -122,7 +122,13 @@ class Wiring:
     def _folder(self, stack: ExitStack) -> Path | None:
         if self._temporary:
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tiered-memory-")))
-        return self._plan.path if isinstance(self._plan.path, Path) else None
+        if not isinstance(self._plan.path, Path):
+            return None
+        try:
+            self._plan.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"path={shown(str(self._plan.path))} cannot be a folder: {error.strerror}") from error
+        return self._plan.path
 
     def _parts(self, folder: Path | None, stack: ExitStack) -> Parts:
         plan = self._plan
