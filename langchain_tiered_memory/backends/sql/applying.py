@@ -1,0 +1,96 @@
+"""What becomes of the entries of a change to long-term memory, and what the history says of it. Knows no database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from langchain_tiered_memory.backends.sql.draft import Draft
+from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.ports import Change, Entry
+from langchain_tiered_memory.core.slots import file_in_chain
+from langchain_tiered_memory.core.text import normalize
+
+CONSOLIDATION = "consolidation"
+"""The origin of records that were drawn from others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line of the history to be: the memory after the event, what happened and what caused it."""
+
+    memory: Memory
+    kind: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one entry: the row that now stands for it, and what it retired."""
+
+    memory_id: str
+    outcome: str
+    superseded: tuple[str, ...] = ()
+
+
+class Applying:
+    """One change on its way into a user's records.
+
+    Attributes:
+        notes: What happened so far, in order.
+    """
+
+    def __init__(self, draft: Draft, change: Change, forgotten: Collection[str]) -> None:
+        """Start with nothing written; `forgotten` are the entries' ids that have a tombstone."""
+        self._draft = draft
+        self._change = change
+        self._forgotten = forgotten
+        self.notes: list[Note] = []
+
+    def place(self, entry: Entry) -> Outcome:
+        """Do what `RecordStore.apply` says for one entry."""
+        memory = entry.memory
+        if memory.id in self._forgotten:
+            return Outcome(memory.id, "forgotten")
+        if memory.id in self._draft:
+            return self._raise(entry)
+        if memory.slot is not None:
+            return self._file(entry)
+        alike = self._draft.alike(entry)
+        if alike is None:
+            return self._create(entry)
+        if entry.duplicate_within is not None:
+            return Outcome(alike.id, "repeated")
+        return self._reinforce(alike, entry)
+
+    def _raise(self, entry: Entry) -> Outcome:
+        given, stands = entry.memory, self._draft[entry.memory.id].memory
+        count = max(stands.access_count, given.access_count)
+        accessed = max(stands.last_accessed, given.last_accessed)
+        self._draft.change(replace(stands, access_count=count, last_accessed=accessed))
+        return Outcome(stands.id, "existing")
+
+    def _file(self, entry: Entry) -> Outcome:
+        filing = file_in_chain(self._draft.chain(entry.memory), entry.memory, _same)
+        if filing.reinforces is not None:
+            return self._reinforce(self._draft[filing.reinforces].memory, entry)
+        retired = tuple(m.id for m in filing.changed if self._draft[m.id].memory.current)
+        for memory in filing.changed:
+            self._draft.change(memory)
+            self.notes.append(Note(memory, "superseded", memory.superseded_by or self._change.by))
+        return self._create(replace(entry, memory=filing.new), retired)
+
+    def _create(self, entry: Entry, retired: tuple[str, ...] = ()) -> Outcome:
+        self._draft.add(entry)
+        moved = self._change.by == "consolidate" and entry.memory.origin != CONSOLIDATION
+        self.notes.append(Note(entry.memory, "promoted" if moved else "created", self._change.by))
+        return Outcome(entry.memory.id, "created", retired)
+
+    def _reinforce(self, memory: Memory, entry: Entry) -> Outcome:
+        if self._draft.reinforce(memory, entry):
+            self.notes.append(Note(self._draft[memory.id].memory, "reinforced", self._change.by))
+        return Outcome(memory.id, "reinforced")
+
+
+def _same(one: str, other: str) -> bool:
+    return normalize(one) == normalize(other)

@@ -1,0 +1,74 @@
+"""From what a caller has to an engine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sqlalchemy import URL, Engine, StaticPool, create_engine, make_url
+from sqlalchemy.exc import ArgumentError
+
+from langchain_tiered_memory.core.errors import ConfigError, shown
+
+CONNECT_SECONDS = 5
+"""How long a PostgreSQL server may take to answer a new connection."""
+
+_ACCEPTED = "a path, sqlite:///path, postgresql://user:password@host/database or a SQLAlchemy Engine"
+_DRIVERS = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+
+
+def connect(source: object) -> tuple[Engine, bool]:
+    """Return an engine for the source, and whether it was made here, so that whoever called disposes of it.
+
+    Nothing is opened yet; see `prepare`. The folder of an SQLite file must exist by then.
+
+    Args:
+        source: A URL, a path of an SQLite file, ":memory:", or an engine, which is returned as it is.
+
+    Raises:
+        ConfigError: It is none of these.
+        ImportError: PostgreSQL's driver is not installed.
+    """
+    if isinstance(source, Engine):
+        return source, False
+    url = _url_of(source)
+    options = _sqlite_options(url) if url.get_backend_name() == "sqlite" else _postgres_options(url)
+    try:
+        return create_engine(url, hide_parameters=True, **options), True
+    except ImportError as exc:
+        way = "pip install 'langchain-tiered-memory[postgres]'"
+        raise ImportError(f"PostgreSQL needs psycopg, which is not installed: {way}", name="psycopg") from exc
+
+
+def _url_of(source: object) -> URL:
+    if isinstance(source, URL):
+        url = source
+    elif isinstance(source, str) and "://" in source:
+        try:
+            url = make_url(source)
+        except (ArgumentError, ValueError) as exc:
+            raise ConfigError(f"this database URL cannot be read; use {_ACCEPTED}") from exc
+    elif isinstance(source, (str, os.PathLike)) and os.fspath(source):
+        url = URL.create("sqlite", database=os.fspath(source))
+    else:
+        raise ConfigError(f"{shown(source)} is no database: use {_ACCEPTED}")
+    if url.drivername not in _DRIVERS:
+        raise ConfigError(f"databases of {shown(url.drivername)} cannot be used: use {_ACCEPTED}")
+    return url.set(drivername=_DRIVERS[url.drivername])
+
+
+def _sqlite_options(url: URL) -> dict[str, Any]:
+    if url.database in {None, "", ":memory:"}:
+        return {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+    return {}
+
+
+def _postgres_options(url: URL) -> dict[str, Any]:
+    timeout = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS}
+    return {"pool_pre_ping": True, "connect_args": timeout}

@@ -1,0 +1,184 @@
+"""Transactions on an engine, the same for SQLite and PostgreSQL, and the driver's errors as ours.
+
+SQLite begins every write with `BEGIN IMMEDIATE`: a transaction that reads first and writes later is refused at once
+when another process wrote in between, whatever the time-out. PostgreSQL's writers of one user queue on the user's row
+in the state table, which every write changes first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from sqlalchemy import Connection, Engine, Pool, SingletonThreadPool, StaticPool
+from sqlalchemy.exc import SQLAlchemyError, StatementError
+
+from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError
+
+BUSY_MILLISECONDS = 10_000
+"""How long SQLite waits for another process's write to end."""
+
+_PRAGMAS = (
+    f"PRAGMA busy_timeout={BUSY_MILLISECONDS}",
+    "PRAGMA synchronous=NORMAL",  # with a write-ahead log: safe from a crash, one fsync less per commit
+    "PRAGMA secure_delete=ON",  # what is forgotten is overwritten
+)
+_CONFIGURED = "langchain_tiered_memory"
+
+_links: weakref.WeakValueDictionary[Engine, Link] = weakref.WeakValueDictionary()
+"""Stores on one engine share one link, and a fork must reach them all."""
+
+_making = threading.Lock()
+
+
+class Link:
+    """One engine as all stores on it use it. Thread-safe; after a fork it opens connections of its own.
+
+    Attributes:
+        name: The database's name: "sqlite" or "postgresql".
+        engine: The engine.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.name = engine.dialect.name
+        if self.name not in {"sqlite", "postgresql"}:
+            raise ConfigError(f"an engine for {self.name} cannot be used: pass one for SQLite or PostgreSQL")
+        if self.name == "sqlite" and isinstance(engine.pool, SingletonThreadPool):
+            raise ConfigError("this engine gives each thread its own database: create it with poolclass=StaticPool")
+        self.sqlite = self.name == "sqlite"
+        self._in_memory = isinstance(engine.pool, StaticPool)
+        self._inherited: list[Pool] = []
+        self.engine = engine
+        self._glancing = self._isolated("AUTOCOMMIT")
+        self._reading = self._isolated("REPEATABLE READ")
+        self._writing = self._isolated("READ COMMITTED")
+        self._make_locks()
+
+    def _isolated(self, level: str) -> Engine:
+        """Set PostgreSQL's level, whatever the engine's own; SQLite is told by the statement that begins."""
+        return self.engine if self.sqlite else self.engine.execution_options(isolation_level=level)
+
+    def _make_locks(self) -> None:
+        """Queue the threads that write to SQLite, who would poll each other, and all that share one connection."""
+        free: AbstractContextManager[object] = contextlib.nullcontext()
+        self._write_lock: AbstractContextManager[object] = threading.Lock() if self.sqlite else free
+        self._read_lock = self._write_lock if self._in_memory else free
+
+    @contextmanager
+    def glance(self, operation: str) -> Iterator[Connection]:
+        """Give a connection for one reading statement.
+
+        Raises:
+            BackendUnavailable: The database failed, as `operation` names it for people.
+        """
+        with self.translate(operation), self._read_lock, self._glancing.connect() as connection:
+            self._configure(connection)
+            yield connection
+
+    @contextmanager
+    def read(self, operation: str) -> Iterator[Connection]:
+        """Give a connection whose statements all see the same moment.
+
+        Raises:
+            BackendUnavailable: The database failed.
+        """
+        with self.translate(operation), self._read_lock, self._reading.connect() as connection:
+            self._begin(connection, "BEGIN")
+            yield connection
+
+    @contextmanager
+    def write(self, operation: str) -> Iterator[Connection]:
+        """Give a connection in a transaction that is committed at the end, and rolled back on any error.
+
+        Raises:
+            BackendUnavailable: The database failed; nothing was written, or, when the answer to the commit was lost,
+                everything.
+        """
+        with self.translate(operation), self._write_lock, self._writing.connect() as connection:
+            self._begin(connection, "BEGIN IMMEDIATE")
+            yield connection
+            connection.commit()
+
+    def truncate_log(self) -> None:
+        """Move SQLite's write-ahead log into the file, so that nothing deleted can still be read in it.
+
+        While another process reads, the log stays until the next time; that is no error.
+        """
+        if self.sqlite:
+            with self.glance("truncate its log") as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
+
+    @contextmanager
+    def translate(self, operation: str) -> Iterator[None]:
+        """Turn what the driver raises into BackendUnavailable, without the values that were bound."""
+        try:
+            yield
+        except (SQLAlchemyError, OverflowError) as exc:
+            raise BackendUnavailable(self.name, operation, _reason(exc)) from exc
+
+    def _begin(self, connection: Connection, statement: str) -> None:
+        self._configure(connection)
+        if self.sqlite:
+            self._leave(connection)
+            connection.exec_driver_sql(statement)
+
+    def _configure(self, connection: Connection) -> None:
+        """Set up a connection of SQLite the first time it is met: an engine that was given has its own listeners."""
+        if self.sqlite and _CONFIGURED not in connection.info:
+            self._leave(connection)
+            for pragma in _PRAGMAS:
+                connection.exec_driver_sql(pragma)
+            connection.rollback()
+            connection.info[_CONFIGURED] = True
+
+    def _leave(self, connection: Connection) -> None:
+        """End the transaction that a listener on an engine that was given may have begun."""
+        if not connection.in_transaction():
+            connection.begin()
+        if getattr(connection.connection.dbapi_connection, "in_transaction", False):
+            connection.exec_driver_sql("ROLLBACK")
+
+    def reopen(self) -> None:
+        """Leave the parent's connections alone: closing them here would break them there."""
+        self._make_locks()
+        if not self._in_memory:
+            self._inherited.append(self.engine.pool)
+            self.engine.dispose(close=False)
+
+
+def link_of(engine: Engine) -> Link:
+    """Return the one link of an engine.
+
+    Raises:
+        ConfigError: It is for another database, or gives each thread another one.
+    """
+    with _making:
+        link = _links.get(engine)
+        if link is None:
+            link = _links[engine] = Link(engine)
+        return link
+
+
+def _reason(exc: Exception) -> str:
+    """Return the first line of the driver's reason: the lines below it may quote what was stored."""
+    if isinstance(exc, StatementError):
+        exc.hide_parameters = True
+        origin = exc.orig
+        if origin is not None:
+            exc = origin if isinstance(origin, Exception) else exc
+    lines = str(exc).splitlines() or [""]
+    return f"{type(exc).__name__}: {lines[0]}" if lines[0] else type(exc).__name__
+
+
+def _reopen_all() -> None:
+    _making.release()
+    for link in list(_links.values()):
+        link.reopen()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_reopen_all)
