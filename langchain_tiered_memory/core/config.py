@@ -166,4 +166,4 @@ class RankingWeights:
 
 
 RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
-RankingWeights.DEFAULT = RankingWeights(relevance=0.91, importance=0.03, recency=0.03, use=0.03)
+RankingWeights.DEFAULT = RankingWeights(relevance=0.94, importance=0.02, recency=0.02, use=0.02)

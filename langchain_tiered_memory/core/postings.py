@@ -19,7 +19,34 @@ from langchain_tiered_memory.core.columns import Column
 K1 = 1.2
 B = 0.3
 
+FADE = 0.63
+"""What a term counts one turn away from where it stands; the square of it two turns away, and so on."""
+REACH = 3
+"""How many turns away a term still counts."""
+
 Scores = NDArray[np.float32]
+Links = NDArray[np.int32]
+
+
+def spread(rows: NDArray[np.int32], values: Scores, links: tuple[Links, ...], out: Scores) -> None:
+    """Add to `out` the larger of what a term gives a row itself and what it gives from nearby.
+
+    Args:
+        rows: The rows that hold the term.
+        values: What it gives each of them.
+        links: For each direction, the next row of every row, -1 at the end.
+        out: The scores to add to.
+    """
+    best = np.zeros(len(out), np.float32)
+    best[rows] = values
+    for link in links:
+        at, faded = rows, values
+        for _ in range(REACH):
+            at, faded = link[at], faded * np.float32(FADE)
+            inside = at >= 0
+            at, faded = at[inside], faded[inside]
+            best[at] = np.maximum(best[at], faded)  # no two rows have the same next one
+    out += best
 
 
 class _Posting:
@@ -75,8 +102,17 @@ class Postings:
         self._live -= 1
         self._total -= float(self._lengths.values[row])
 
-    def scores(self, terms: Iterable[str]) -> Scores:
-        """Return the BM25 score of every row in [0, 1], shape `(rows,)`."""
+    def scores(self, terms: Iterable[str], previous: Links, following: Links) -> Scores:
+        """Return the BM25 score of every row and its surroundings in [0, 1], shape `(rows,)`.
+
+        Each term counts in a row once: fully where it stands there, and by `FADE` to the power of the distance where
+        it stands up to `REACH` turns away in the session.
+
+        Args:
+            terms: The query's terms.
+            previous: The row before each row in its session, -1 for none.
+            following: The row after it.
+        """
         scores = np.zeros(len(self._lengths), np.float32)
         if self._live == 0:
             return scores
@@ -86,7 +122,7 @@ class Postings:
             idf = float(np.log1p((self._live - posting.live + 0.5) / (posting.live + 0.5)))
             rows = np.array(posting.rows)
             counts = np.array(posting.counts, np.float32)
-            scores[rows] += idf * (K1 + 1) * counts / (counts + scale[rows])
+            spread(rows, idf * (K1 + 1) * counts / (counts + scale[rows]), (previous, following), scores)
             most += idf * (K1 + 1)
         return scores / np.float32(most) if most else scores
 

@@ -16,11 +16,11 @@ HOURS_TO_HALF = 24.0
 """Recency is one half this many hours after the last access."""
 FULL_USE = 10
 """Accesses from which use counts no further."""
-MEANING, KEYWORDS, MEANING_BESIDE, KEYWORDS_BESIDE, SESSION, SPEAKER = 0.3, 0.3, 0.1, 0.1, 0.15, 0.05
-"""How much each part counts in relevance."""
+MEANING, KEYWORDS, MEANING_BESIDE, SESSION, SPEAKER = 0.19, 0.46, 0.14, 0.14, 0.07
+"""How much each part counts in relevance; they add up to 1."""
 LEAST_RELEVANCE_OF: Mapping[str, float] = {}
 """The same where it was measured for a model."""
-PARTS = ("meaning", "keywords", "meaning_beside", "keywords_beside", "session", "speaker")
+PARTS = ("meaning", "keywords", "meaning_beside", "session", "speaker")
 """What relevance is joined from: the fields of `Evidence`."""
 LEAST_RELEVANCE = 0.25
 """Relevance below which `min_score="auto"` takes nothing for an answer."""
@@ -34,9 +34,8 @@ class Evidence:
 
     Attributes:
         meaning: Cosine of the query and the nearest passage.
-        keywords: BM25 of the row's own text.
+        keywords: BM25 of the row's own text and, fading, of the turns around it.
         meaning_beside: The better cosine of the two neighbours in the session.
-        keywords_beside: The better BM25 of the two neighbours in the session.
         session: BM25 of the whole session.
         speaker: 1 where the query names the speaker.
     """
@@ -44,7 +43,6 @@ class Evidence:
     meaning: Numbers
     keywords: Numbers
     meaning_beside: Numbers
-    keywords_beside: Numbers
     session: Numbers
     speaker: Numbers
 
@@ -55,7 +53,6 @@ def relevance(evidence: Evidence) -> Numbers:
         MEANING * evidence.meaning
         + KEYWORDS * evidence.keywords
         + MEANING_BESIDE * evidence.meaning_beside
-        + KEYWORDS_BESIDE * evidence.keywords_beside
         + SESSION * evidence.session
         + SPEAKER * evidence.speaker
     )

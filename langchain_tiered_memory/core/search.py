@@ -132,7 +132,6 @@ class Search:
             meaning=meaning,
             keywords=keywords,
             meaning_beside=snapshot.best_beside(meaning),
-            keywords_beside=snapshot.best_beside(keywords),
             session=snapshot.session_keywords(terms),
             speaker=snapshot.named(terms),
         )

@@ -180,8 +180,9 @@ class Snapshot:
         return np.clip(scores, 0, 1)
 
     def keywords(self, terms: Iterable[str]) -> Scores:
-        """Return the normalised BM25 score of every row."""
-        return self.postings.scores(terms)
+        """Return the normalised BM25 score of every row and its surroundings in the session."""
+        self._sort_sessions()
+        return self.postings.scores(terms, self._previous.values, self._next.values)
 
     def session_keywords(self, terms: Iterable[str]) -> Scores:
         """Return the normalised BM25 score of every row's whole session."""
