@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
+from langchain_tiered_memory.core.cutting import cut_text
 from langchain_tiered_memory.core.model import SYSTEM_ROLES, Context, Message, ScoredMemory
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.prompt import fit_memories, transcript_text
@@ -14,6 +16,8 @@ from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.working import prompt_tokens
 
 _TRIES = 8
+_LEAST_FOR_MEMORIES = 80
+"""A budget below this belongs to the conversation alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,11 @@ class Contexts:
         """
         user_id = question.user_id
         share = int(max_tokens * self.parts.settings.working.memory_share)
-        sure = self.sessions.window(user_id, session_id, max_tokens - share)
-        block, kept = self._block(question, sure, share)
+        block: Message | None = None
+        kept: tuple[ScoredMemory, ...] = ()
+        if max_tokens >= _LEAST_FOR_MEMORIES:
+            sure = self.sessions.window(user_id, session_id, max_tokens - share)
+            block, kept = self._block(question, sure, share)
         cost = 0 if block is None else self.parts.counter.message(block)
         budget = max_tokens - cost
         for _ in range(_TRIES):
@@ -47,7 +54,9 @@ class Contexts:
             over = self.parts.counter.text(text) - max_tokens
             if over <= 0:
                 break
-            budget -= over
+            budget = max(budget - over, LEAST_WINDOW_TOKENS)
+        else:
+            text = cut_text(text, max_tokens, self.parts.counter)
         if kept:
             kept = self.recall.count_access(user_id, kept)
         return Context(messages, text, prompt_tokens(messages, self.parts.counter), tuple(kept))

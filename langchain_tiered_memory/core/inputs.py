@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,8 @@ MAX_ID_CHARS = 512
 """Longest id of a memory, session or agent, and longest slot, role, name or origin, in characters."""
 MAX_METADATA_BYTES = 1_000_000
 """Most JSON in one metadata."""
+MAX_MESSAGE_BYTES = 64_000_000
+"""Most JSON in one message's parts, calls and extra: a few images."""
 
 
 def user(value: object) -> str:
@@ -54,6 +56,13 @@ def size(field: str, value: str, max_bytes: int) -> str:
     if found > max_bytes:
         raise InvalidInput(field, value, f"at most {max_bytes} bytes are possible, this has {found}: split it")
     return value
+
+
+def items(value: object) -> list[Any]:
+    """Return what `remember_many` was given as a list."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        raise InvalidInput("items", value, "an iterable of NewMemory is needed")
+    return list(value)
 
 
 def query(value: object) -> str:
@@ -124,25 +133,32 @@ def instant(field: str, value: object) -> datetime | None:
         raise InvalidInput(field, value, "an instant that exists in UTC is needed") from None
 
 
-def metadata(value: object) -> dict[str, Any]:
+def metadata(value: object, field: str = "metadata", max_bytes: int = MAX_METADATA_BYTES) -> dict[str, Any]:
     """Return a deep copy of what JSON can hold; {} for None."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidInput("metadata", value, "a mapping of names to JSON values is needed")
+        raise InvalidInput(field, value, "a mapping of names to JSON values is needed")
     if not all(isinstance(key, str) for key in value):
-        raise InvalidInput("metadata", value, "the keys must be str")
+        raise InvalidInput(field, value, "the keys must be str")
     try:
-        text = json.dumps(dict(value), allow_nan=False)
+        text = json.dumps(dict(value), allow_nan=False, default=_mapping)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput("metadata", value, f"JSON cannot hold it ({error})") from None
-    if len(text) > MAX_METADATA_BYTES:
-        raise InvalidInput("metadata", value, f"at most {MAX_METADATA_BYTES} bytes of JSON are possible")
+        raise InvalidInput(field, value, f"JSON cannot hold it ({error})") from None
+    if len(text) > max_bytes:
+        raise InvalidInput(field, value, f"at most {max_bytes} bytes of JSON are possible")
     copy: dict[str, Any] = json.loads(text)
     return copy
 
 
 _MESSAGE_FIELDS = frozenset(f.name for f in fields(Message))
+
+
+def _mapping(value: object) -> object:
+    """Let JSON hold any mapping, not only dict."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
 def to_message(value: object) -> Message:
@@ -157,7 +173,7 @@ def to_message(value: object) -> Message:
     known = {k: v for k, v in value.items() if k in _MESSAGE_FIELDS}
     rest = {k: v for k, v in value.items() if k not in _MESSAGE_FIELDS}
     role = known.pop("role", None)
-    extra = {**metadata(known.pop("extra", None)), **metadata(rest)}
+    extra = {**_held(known.pop("extra", None) or {}), **_held(rest)}
     known["tool_calls"] = known.get("tool_calls") or ()
     return _checked(Message(role, known.pop("content", None), extra=extra, **known))
 
@@ -166,16 +182,19 @@ def _checked(message: Message) -> Message:
     label("message.role", message.role)
     optional_label("message.id", message.id)
     optional_label("message.name", message.name)
+    optional_label("message.tool_call_id", message.tool_call_id)
+    calls: object = message.tool_calls
+    if isinstance(calls, str) or not isinstance(calls, Sequence) or not all(isinstance(one, Mapping) for one in calls):
+        raise InvalidInput("message.tool_calls", calls, "a sequence of mappings is needed")
     body: object = message.content
-    if body is not None and not isinstance(body, str):
-        if not isinstance(body, Sequence) or not all(isinstance(part, (str, Mapping)) for part in body):
-            raise InvalidInput("message.content", body, "a str, a sequence of parts, or None is needed")
-        body = [{"type": "text", "text": part} if isinstance(part, str) else dict(part) for part in body]
-    calls = [dict(call) for call in message.tool_calls]
-    held = metadata({"content": body, "tool_calls": calls, "extra": dict(message.extra)})
+    if isinstance(body, str):
+        held = _held({"tool_calls": list(calls), "extra": message.extra})
+    else:
+        held = _held({"content": _parts(body), "tool_calls": list(calls), "extra": message.extra})
+        body = held["content"]
     return Message(
         message.role,
-        body if isinstance(body, str) else held["content"],
+        body,  # type: ignore[arg-type] # checked just above
         id=message.id,
         name=message.name,
         tool_calls=tuple(held["tool_calls"]),
@@ -183,3 +202,15 @@ def _checked(message: Message) -> Message:
         created_at=instant("message.created_at", message.created_at),
         extra=held["extra"],
     )
+
+
+def _held(values: Mapping[str, Any]) -> dict[str, Any]:
+    return metadata(values, "message", MAX_MESSAGE_BYTES)
+
+
+def _parts(body: object) -> list[Mapping[str, Any]] | None:
+    if body is None:
+        return None
+    if not isinstance(body, Sequence) or not all(isinstance(part, (str, Mapping)) for part in body):
+        raise InvalidInput("message.content", body, "a str, a sequence of parts, or None is needed")
+    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in body]

@@ -172,8 +172,10 @@ class Snapshot:
             dots = np.empty(len(matrix), np.float32)
             for start in range(0, len(matrix), _BLOCK_ROWS):
                 np.dot(matrix[start : start + _BLOCK_ROWS], query, out=dots[start : start + _BLOCK_ROWS])
-            owned = owner != NONE
-            np.maximum.at(scores, owner[owned], dots[owned])
+            better = owner != NONE
+            while better.any():  # nearly every row has one passage: once for those, again for the rows with more
+                scores[owner[better]] = dots[better]
+                better &= dots > scores[owner]
         for row, vectors in (beside or {}).items():
             best = max((float(one.vector @ query) for one in vectors), default=0.0)
             scores[row] = max(scores[row], best)
