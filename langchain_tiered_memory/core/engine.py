@@ -90,7 +90,10 @@ class Engine:
     def _remember(self, user_id: str, items: Iterable[NewMemory], origin: Origin) -> tuple[Memory, ...]:
         user = inputs.user(user_id)
         rooms = self._opening.ready(writing=True)
-        entries = rooms.admission.admit(user, items, origin)
+        given = inputs.items(items)
+        entries = rooms.admission.admit(user, given, origin)
+        if rooms.maintenance.settle(user, [entry.memory.id for entry in entries]):
+            entries = rooms.admission.admit(user, given, origin)
         stored = rooms.writing.write(user, entries, origin.by) if entries else ()
         rooms.background.wake(user)
         return stored
@@ -201,12 +204,7 @@ class Engine:
 
     def get(self, user_id: str, id: str) -> Memory:
         rooms = self._opening.rooms()
-        user, wanted = inputs.user(user_id), inputs.label("id", id)
-        for store in (rooms.parts.records, rooms.parts.items):
-            found = store.get(user, [wanted])
-            if found:
-                return found[0]
-        raise NotFound(wanted)
+        return rooms.reading.get(inputs.user(user_id), inputs.label("id", id))
 
     def list(
         self,

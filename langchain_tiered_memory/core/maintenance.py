@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from langchain_tiered_memory.core.consolidation import Consolidation
@@ -13,6 +13,7 @@ from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.reports import MaintenanceReport
 from langchain_tiered_memory.core.sessions import Sessions
+from langchain_tiered_memory.core.snapshots import Snapshots
 
 logger = logging.getLogger("langchain_tiered_memory.maintenance")
 
@@ -23,12 +24,15 @@ class Maintenance:
     def __init__(
         self,
         parts: Parts,
+        snapshots: Snapshots,
+        *,
         sessions: Sessions,
         consolidation: Consolidation,
         indexing: Indexing,
         forgetting: Forgetting,
     ) -> None:
         self._parts = parts
+        self._snapshots = snapshots
         self._sessions = sessions
         self._consolidation = consolidation
         self._indexing = indexing
@@ -50,6 +54,21 @@ class Maintenance:
         if ttl is not None and not dry_run:
             self._parts.transcripts.expire(self._parts.clock() - ttl)
         return report
+
+    def settle(self, user_id: str, ids: Iterable[str]) -> bool:
+        """Promote or let go what is due, if an item past its life stands under one of these ids; say whether one did.
+
+        An id that is written anew must not be taken for an item that nobody sees any more.
+        """
+        now = self._parts.clock()
+        snapshot, _ = self._snapshots.get(user_id)
+        with snapshot.lock:
+            rows = [row for one in ids if (row := snapshot.row_of(one)) is not None]
+            ends = [snapshot.entry(row).expires_at for row in rows]
+        if not any(one is not None and one <= now for one in ends):
+            return False
+        self._expire(user_id, MaintenanceReport())
+        return True
 
     def _user(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         if report.dry_run:

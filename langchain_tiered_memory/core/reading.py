@@ -26,6 +26,23 @@ class Reading:
         self._snapshots = snapshots
         self._maintenance = maintenance
 
+    def get(self, user_id: str, memory_id: str) -> Memory:
+        """Return one memory; an item past its life is hidden from here on.
+
+        Raises:
+            NotFound: The user has no such memory.
+        """
+        for record in self._parts.records.get(user_id, [memory_id]):
+            return record
+        for item in self._parts.items.get(user_id, [memory_id]):
+            snapshot = self._snapshots.strict(user_id)
+            with snapshot.lock:
+                row = snapshot.row_of(memory_id)
+                ends = None if row is None else snapshot.entry(row).expires_at
+            if ends is None or ends > self._parts.clock():
+                return item
+        raise NotFound(memory_id)
+
     def page(self, listing: Listing) -> tuple[Memory, ...]:
         """Return a page of memories, the latest written first.
 

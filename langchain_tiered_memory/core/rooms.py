@@ -33,7 +33,14 @@ class Rooms:
         self.contexts = Contexts(parts, self.sessions, self.recall)
         self.consolidation = Consolidation(parts, self.snapshots, self.admission)
         self.forgetting = Forgetting(parts, self.snapshots, self.indexing)
-        self.maintenance = Maintenance(parts, self.sessions, self.consolidation, self.indexing, self.forgetting)
+        self.maintenance = Maintenance(
+            parts,
+            self.snapshots,
+            sessions=self.sessions,
+            consolidation=self.consolidation,
+            indexing=self.indexing,
+            forgetting=self.forgetting,
+        )
         self.reading = Reading(parts, self.snapshots, self.maintenance)
         self.transfer = Transfer(parts, self.snapshots, self.admission)
         self.background = Background(parts, self.maintenance, self.indexing)

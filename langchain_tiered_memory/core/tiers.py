@@ -33,6 +33,7 @@ class SyncTier:
         user = inputs.user(user_id)
         inputs.content(memory.content, rooms.parts.settings.placement.max_content_bytes)
         named = memory.id or derive_id(memory, user, memory.observed_at)
+        rooms.maintenance.settle(user, [named])
         entry = rooms.admission.revised(replace(memory, id=named, user_id=user, tier=self.tier))
         stored = rooms.writing.write(user, [entry], "remember")[0]
         rooms.background.wake(user)
