@@ -162,7 +162,7 @@ class Wiring:
             return inmemory.InMemoryRecordStore(), inmemory.InMemoryTranscriptStore(), inmemory.InMemoryItemStore
         from langchain_tiered_memory.backends import sql
 
-        local = None
+        local: Any = None
         if folder is not None and (self._plan.postgres is None or self._plan.redis is None):
             local = self._database(folder / DATABASE_FILE, stack)
         engine = local if self._plan.postgres is None else self._database(self._plan.postgres, stack)
