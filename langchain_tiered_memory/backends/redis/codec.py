@@ -129,7 +129,7 @@ def head_of(user_id: str, answer: Sequence[Any]) -> Entry:
     pairs = zip(vectors[::2], vectors[1::2], strict=True)
     return Entry(
         memory=_memory(user_id, memory_id, row, fixed, by_people),
-        terms=_loads(terms),
+        terms=dict(_loads(terms).items()),
         passages=passages,
         vectors=tuple(sorted((_vector(field, blob) for field, blob in pairs), key=lambda one: one.passage)),
         expires_at=_optional(fixed[14]),
@@ -239,7 +239,9 @@ def _unescaped(line: str) -> str:
 
 
 def _vector(field: bytes, blob: bytes) -> PassageVector:
-    about, _, numbers = blob.partition(b"\n")
+    about, end, numbers = blob.partition(b"\n")
+    if not end:
+        raise ValueError("a vector has no head")
     model_id, text_hash = _loads(about)
     return PassageVector(int(field[1:]), model_id, text_hash, np.frombuffer(numbers, "<f4").astype(np.float32))
 

@@ -48,10 +48,12 @@ def _from_url(url: str, seconds: float) -> redis.Redis:
             socket_connect_timeout=seconds,
             retry=Retry(NoBackoff(), 0),
             decode_responses=False,
-            protocol=2,  # with 3, redis-py does not look whether an idle connection is still open
         )
-    except (ValueError, redis.RedisError) as error:  # the URL is not shown: it may hold a password
-        raise ConfigError(f"the Redis URL cannot be used: {error}") from None
+    except (ValueError, redis.RedisError):  # neither the URL nor what was said of it: both may show the password
+        raise ConfigError(
+            "the Redis URL cannot be used: it has to be like redis://user:password@host:6379/0, "
+            "or rediss:// for TLS, or unix:// for a socket"
+        ) from None
 
 
 @contextmanager

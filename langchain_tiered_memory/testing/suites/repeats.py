@@ -12,7 +12,7 @@ import pytest
 
 from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.ports import Entry
-from langchain_tiered_memory.testing.samples import DAY, MICROSECOND, NOW
+from langchain_tiered_memory.testing.samples import DAY, HOSTILE, MICROSECOND, NOW
 from langchain_tiered_memory.testing.suites.base import ADA, S, StoreSuite
 
 
@@ -74,6 +74,15 @@ class RepeatCases(StoreSuite[S]):
         assert self.one(store, ADA, "a").source_ids == placed.memory.source_ids
         assert len(placed.memory.source_ids) == 3
         assert self.raw_ids(store, ADA) == {"a"}
+
+    def test_sources_with_hostile_ids_are_told_apart(self, store: S) -> None:
+        ids = list(HOSTILE.values())
+        self.write(store, ADA, replace(self.entry("a", source_ids=(ids[0],)), duplicate_key="key"))
+
+        for memory_id in [*ids, *ids]:
+            self.write(store, ADA, replace(self.entry(memory_id), duplicate_key="key"))
+
+        assert self.one(self.reopened(store), ADA, "a").source_ids == tuple(ids)
 
     def test_reinforcing_is_a_change_and_doing_it_again_adds_nothing(self, store: S) -> None:
         self.write(store, ADA, replace(self.entry("a"), duplicate_key="key"))
