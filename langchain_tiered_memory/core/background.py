@@ -15,6 +15,10 @@ from langchain_tiered_memory.core.parts import Parts
 
 logger = logging.getLogger("langchain_tiered_memory.background")
 
+_PAUSE_S = 1.0
+"""Seconds without a write after which the work begins."""
+_MOST_PAUSES = 2_000
+"""After so many writes it begins all the same."""
 _AT_OPENING = 1_000
 """Most users that opening a store looks after; a worker is for those who have more."""
 
@@ -66,14 +70,26 @@ class Background:
             self._condition.notify_all()
 
     def _run(self) -> None:
-        while True:
+        while self._settled():
             with self._condition:
-                while not self._waiting and not self._stopping:
-                    self._condition.wait()
+                due, self._waiting = self._waiting, OrderedDict()
+            for user_id in due:
                 if self._stopping:
                     return
-                user_id, _ = self._waiting.popitem(last=False)
-            self._look_after(user_id)
+                self._look_after(user_id)
+
+    def _settled(self) -> bool:
+        """Wait until there is something to do and writing has paused, or gone on for long; False to stop.
+
+        An index is far cheaper to write in batches, and whoever writes should not share the machine with it.
+        """
+        with self._condition:
+            while not self._waiting and not self._stopping:
+                self._condition.wait()
+            for _ in range(_MOST_PAUSES):
+                if self._stopping or not self._condition.wait(_PAUSE_S):
+                    break
+            return not self._stopping
 
     def _look_after(self, user_id: str) -> None:
         try:

@@ -22,7 +22,7 @@ from langchain_tiered_memory.core.snapshots import Snapshots
 
 logger = logging.getLogger("langchain_tiered_memory.recall")
 
-_FIRST_TAKE = 4
+_FIRST_TAKE = 2
 _MORE = 8
 """So many times the pool are sorted at first, and so many times more whenever too much of it was ruled out."""
 
