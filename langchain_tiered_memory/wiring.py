@@ -13,6 +13,8 @@ from typing import Any
 
 from langchain_tiered_memory.core.config import RankingWeights, Settings
 from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.inputs import share
+from langchain_tiered_memory.core.model import MemoryType
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import (
     Clock,
@@ -142,8 +144,8 @@ class Wiring:
             index=index,
             index_always=always,
             embedder=self._embedder(),
-            scorer=plan.scorer or _scorer(),
-            extractor=plan.extractor or _extractor(),
+            scorer=_scorer(plan.scorer),
+            extractor=_extractor(plan.extractor),
             counter=_counter(plan.settings.working.encoding),
             clock=plan.clock,
             settings=plan.settings,
@@ -226,16 +228,32 @@ class Wiring:
         return default_embedder() if self._plan.embedder is None else as_embedder(self._plan.embedder)
 
 
-def _scorer() -> ImportanceScorer:
+def _scorer(given: ImportanceScorer | None) -> ImportanceScorer:
     from langchain_tiered_memory.core.importance import RuleScorer
 
-    return RuleScorer()
+    return RuleScorer() if given is None else SteadyScorer(given, RuleScorer())
 
 
-def _extractor() -> FactExtractor:
-    from langchain_tiered_memory.extraction import RuleExtractor
+class SteadyScorer:
+    """A scorer of the caller's, such as a model, with another one for when it fails: what is said must be placed."""
 
-    return RuleExtractor()
+    def __init__(self, first: ImportanceScorer, second: ImportanceScorer) -> None:
+        self._first = first
+        self._second = second
+
+    def score(self, content: str, *, memory_type: MemoryType, role: str | None) -> float:
+        """Return the first scorer's answer; the second's when the first raises or leaves [0, 1]."""
+        try:
+            return share("importance", self._first.score(content, memory_type=memory_type, role=role))
+        except Exception as error:  # noqa: BLE001 - a model of somebody else's may raise anything
+            logger.warning("importance is judged by rules: the scorer failed with %s", type(error).__name__)
+        return self._second.score(content, memory_type=memory_type, role=role)
+
+
+def _extractor(given: object) -> FactExtractor:
+    from langchain_tiered_memory.extraction import RuleExtractor, as_extractor
+
+    return RuleExtractor() if given is None else as_extractor(given)
 
 
 def _counter(encoding: str) -> TokenCounter:

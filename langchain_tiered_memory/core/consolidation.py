@@ -58,7 +58,8 @@ class Consolidation:
         report = ConsolidationReport(kept=items.kept)
         for batch in _batches(items.promote):
             report = self._batch(user_id, batch, self._bodies(user_id, batch), report, now)
-        for sources in _batches(self._unconsumed(user_id)):
+        taken = {entry.memory.id for entry in items.promote}  # what failed is not asked again in the same run
+        for sources in _batches([one for one in self._unconsumed(user_id) if one not in taken]):
             report = self._batch(user_id, (), self._parts.records.get(user_id, list(sources)), report, now)
         return replace(report, expired=self.let_go(user_id, items.let_go))
 
