@@ -12,7 +12,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.name for path in NOTEBOOKS][0] == "01_quickstart.ipynb"
+    assert NOTEBOOKS[0].name == "01_quickstart.ipynb"
 
 
 @pytest.mark.filterwarnings("default")  # the kernel's own machinery warns of itself
