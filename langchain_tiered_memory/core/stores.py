@@ -205,11 +205,14 @@ class TranscriptStore(Protocol):
         user_id: str,
         session_id: str,
         messages: Sequence[StoredMessage],
+        *,
+        placed: bool = False,
     ) -> tuple[bool, ...]:
         """Append the messages in order, all or none, and say for each whether it was added.
 
         A message whose id is already in this session is the same message: not added, not changed. `position` of the
-        arguments is ignored; the store gives places that grow. New messages count as unplaced.
+        arguments is ignored; the store gives places that grow. New messages count as unplaced, unless they come with
+        their episodes (`placed`).
         """
 
     def tail(self, user_id: str, session_id: str, *, before: int | None, limit: int) -> tuple[StoredMessage, ...]:

@@ -108,16 +108,15 @@ class Transfer:
             by_session.setdefault(one.session_id, []).append(one)
         added = merged = 0
         for session_id, group in by_session.items():
-            new = self._parts.transcripts.append(user_id, session_id, group)
+            new = self._parts.transcripts.append(user_id, session_id, group, placed=True)
             added += sum(new)
             merged += len(new) - sum(new)
         return replace(report, messages=added, merged=report.merged + merged)
 
     def _entry(self, user_id: str, row: Mapping[str, Any], number: int) -> Entry:
         try:
-            known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if name in row}
-            for name in _TIMES:
-                known[name] = _instant(known.get(name))
+            known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
+            known |= {name: _instant(known[name]) for name in _TIMES if name in known}
             known["source_ids"] = tuple(known.get("source_ids", ()))
             memory = Memory(**{**known, "user_id": user_id, "tier": Tier.LONG_TERM})
             entry = self._admission.entry(memory, memory.created_at, repeatable=False)

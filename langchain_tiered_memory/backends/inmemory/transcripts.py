@@ -35,22 +35,25 @@ class InMemoryTranscriptStore:
         """What serves it."""
         return "memory"
 
-    def append(self, user_id: str, session_id: str, messages: Sequence[StoredMessage]) -> tuple[bool, ...]:
+    def append(
+        self, user_id: str, session_id: str, messages: Sequence[StoredMessage], *, placed: bool = False
+    ) -> tuple[bool, ...]:
         """See `TranscriptStore.append`."""
         mine = [replace(_own(one), session_id=session_id) for one in messages]
         if not mine:
             return ()
         with self._lock:
             session = self._users.setdefault(user_id, {}).setdefault(session_id, _Session())
-            return tuple(self._add(session, one) for one in mine)
+            return tuple(self._add(session, one, placed=placed) for one in mine)
 
-    def _add(self, session: _Session, new: StoredMessage) -> bool:
+    def _add(self, session: _Session, new: StoredMessage, *, placed: bool) -> bool:
         if new.message.id in session.ids:
             return False
         self._last += 1
         session.messages[self._last] = replace(new, position=self._last)
         session.ids.add(new.message.id)
-        session.unplaced.add(self._last)
+        if not placed:
+            session.unplaced.add(self._last)
         return True
 
     def tail(self, user_id: str, session_id: str, *, before: int | None, limit: int) -> tuple[StoredMessage, ...]:

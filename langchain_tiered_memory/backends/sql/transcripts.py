@@ -76,10 +76,12 @@ class SqlTranscriptStore:
         """What serves it."""
         return self._link.name
 
-    def append(self, user_id: str, session_id: str, messages: Sequence[StoredMessage]) -> tuple[bool, ...]:
+    def append(
+        self, user_id: str, session_id: str, messages: Sequence[StoredMessage], *, placed: bool = False
+    ) -> tuple[bool, ...]:
         """See `TranscriptStore.append`."""
         user = {"user_key": digest(user_id), "session_key": digest(session_id), "session_id": escape(session_id)}
-        rows = [user | _to_row(stored) for stored in messages]
+        rows = [user | _to_row(stored) | {"placed": placed} for stored in messages]
         if not rows:
             return ()
         added, new = list[bool](), list[Values]()
@@ -128,6 +130,7 @@ class SqlTranscriptStore:
         placed = list(positions)
         if placed:
             with self._link.write("mark messages") as connection:
+                self._counter.hold(connection, digest(user_id))
                 for chunk in chunks(placed):
                     connection.execute(self._place, {**_session(user_id, session_id), "positions": chunk})
 
@@ -142,13 +145,14 @@ class SqlTranscriptStore:
         """See `TranscriptStore.clear`."""
         session = (_OF.user_key == digest(user_id), _OF.session_key == digest(session_id))
         with self._link.write("clear a transcript") as connection:
+            self._counter.hold(connection, digest(user_id))
             return connection.execute(delete(_ROWS).where(*session)).rowcount
 
     def forget(self, user_id: str) -> int:
         """See `TranscriptStore.forget`."""
         user = digest(user_id)
         with self._link.write("forget a user's transcripts") as connection:
-            self._counter.bump(connection, user)
+            self._counter.hold(connection, user)
             removed = connection.execute(delete(_ROWS).where(_OF.user_key == user)).rowcount
             self._counter.forget(connection, user)
         return removed
@@ -160,7 +164,7 @@ class SqlTranscriptStore:
         removed = 0
         with self._link.write("let transcripts go") as connection:
             for user, session in sorted(connection.execute(by_session)):
-                self._counter.bump(connection, user)
+                self._counter.hold(connection, user)
                 mine = (_OF.user_key == user, _OF.session_key == session)
                 still = select(ended).where(*mine)  # somebody may have added to it before the user's row was ours
                 if connection.execute(still).scalar():
@@ -194,7 +198,6 @@ def _to_row(stored: StoredMessage) -> Values:
     }
     return {
         "message_key": digest(to_json(message.id)),
-        "placed": False,
         "system": message.role in SYSTEM_ROLES,
         "created_at": None if message.created_at is None else to_instant(message.created_at),
         "tokens": stored.tokens,

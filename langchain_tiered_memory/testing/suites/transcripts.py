@@ -198,6 +198,16 @@ class TranscriptStoreContract(ABC):
         assert self.ids(self.tail(again)) == ["b", "a"]
         assert self.ids(store.unplaced(BOB, None, 10)) == ["d"]
 
+    def test_messages_that_come_with_their_episodes_need_no_placing(self, store: TranscriptStore) -> None:
+        store.append(ADA, CHAT, [message_of("a")])
+
+        added = store.append(ADA, CHAT, [message_of("a"), message_of("b")], placed=True)
+
+        again = self.reopened(store)
+        assert added == (False, True)
+        assert self.ids(again.unplaced(ADA, None, 10)) == ["a"]
+        assert self.ids(self.tail(again)) == ["b", "a"]
+
     def test_a_message_told_again_stays_placed(self, store: TranscriptStore) -> None:
         store.append(ADA, CHAT, [message_of("a")])
         store.mark_placed(ADA, CHAT, [one.position for one in self.tail(store)])
