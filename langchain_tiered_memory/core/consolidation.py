@@ -64,15 +64,21 @@ class Consolidation:
         return replace(report, expired=self.let_go(user_id, items.let_go))
 
     def sort(self, user_id: str, now: datetime, *, everything: bool, reads: bool) -> Sorted:
-        """Sort the short-term items into those to promote, to let go and to keep."""
+        """Sort the short-term items into those to promote, to let go and to keep.
+
+        An item whose record stands is one to promote: the process that wrote the record died before it removed it.
+        """
         short = self._parts.settings.short_term
+        snapshot = self._snapshots.strict(user_id)
+        with snapshot.lock:
+            begun = snapshot.ids(Tier.SHORT_TERM) & snapshot.ids(Tier.LONG_TERM)
         promote, let_go, kept = [], [], 0
         for entry in self._parts.items.changes(user_id, 0).entries:
             memory = entry.memory
             due = entry.expires_at is not None and entry.expires_at <= now
             worth = memory.pinned or memory.importance >= short.promote_importance
             read = reads and memory.access_count >= short.promote_after_reads
-            if everything or read or (due and worth):
+            if everything or read or (due and worth) or memory.id in begun:
                 promote.append(entry)
             elif due:
                 let_go.append(entry)

@@ -118,14 +118,20 @@ class Indexing:
                 while done := self.embed_pending(user_id, self._parts.settings.maintenance.batch):
                     embedded += done
                 if self._parts.index is not None:
-                    self.drop(user_id)
-                    self._parts.records.mark_unindexed(user_id)
+                    self._empty(user_id)
                     indexed += self.sync_index(user_id)[0]
             except (BackendUnavailable, EmbeddingError) as error:
                 logger.warning("reindex stopped for one user: %s", type(error).__name__)
                 failed.append(str(error))
             self._snapshots.discard(user_id)
         return ReindexReport(embedded, indexed, tuple(failed))
+
+    def _empty(self, user_id: str) -> None:
+        """Drop the user's space; marked first, so that a crash between the two leaves work and no hole."""
+        with self._lock:
+            self._parts.records.mark_unindexed(user_id)
+            if self._parts.index is not None:
+                self._parts.index.drop(user_id)
 
     def _store(self, tier: Tier) -> MemoryStore:
         return self._parts.items if tier is Tier.SHORT_TERM else self._parts.records
