@@ -38,9 +38,10 @@ def connect(source: object) -> tuple[Engine, bool]:
     if isinstance(source, Engine):
         return source, False
     url = _url_of(source)
-    options = _sqlite_options(url) if url.get_backend_name() == "sqlite" else _postgres_options(url)
+    if url.drivername == "sqlite":
+        return create_engine(url, hide_parameters=True, **_sqlite_options(url)), True
     try:
-        return create_engine(url, hide_parameters=True, **options), True
+        return create_engine(url, hide_parameters=True, **_postgres_options(url)), True
     except ImportError as exc:
         way = "pip install 'langchain-tiered-memory[postgres]'"
         raise ImportError(f"PostgreSQL needs psycopg, which is not installed: {way}", name="psycopg") from exc

@@ -52,6 +52,10 @@ class Counter:
         version: int | None = connection.execute(self._raise, {"user": user_key, "by": 1}).scalar()
         return version
 
+    def hold(self, connection: Connection, user_key: str) -> None:
+        """Have the user's rows to itself without raising the counter, so that writers queue and never deadlock."""
+        connection.execute(self._raise, {"user": user_key, "by": 0}).scalar()
+
     def open(self, connection: Connection, user_id: str, by: int = 1) -> int:
         """Raise the counter by so much and return it.
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from sqlalchemy import Connection, Engine, Pool, SingletonThreadPool, StaticPool
-from sqlalchemy.exc import SQLAlchemyError, StatementError
+from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError
 
@@ -76,7 +76,7 @@ class Link:
             BackendUnavailable: The database failed, as `operation` names it for people.
         """
         with self.translate(operation), self._read_lock, self._glancing.connect() as connection:
-            self._configure(connection)
+            self._ready(connection)
             yield connection
 
     @contextmanager
@@ -121,26 +121,24 @@ class Link:
             raise BackendUnavailable(self.name, operation, _reason(exc)) from exc
 
     def _begin(self, connection: Connection, statement: str) -> None:
-        self._configure(connection)
+        self._ready(connection)
         if self.sqlite:
-            self._leave(connection)
             connection.exec_driver_sql(statement)
 
-    def _configure(self, connection: Connection) -> None:
-        """Set up a connection of SQLite the first time it is met: an engine that was given has its own listeners."""
-        if self.sqlite and _CONFIGURED not in connection.info:
-            self._leave(connection)
-            for pragma in _PRAGMAS:
-                connection.exec_driver_sql(pragma)
-            connection.rollback()
-            connection.info[_CONFIGURED] = True
+    def _ready(self, connection: Connection) -> None:
+        """Make a connection of SQLite our own: whoever gave the engine may have listeners that begin transactions.
 
-    def _leave(self, connection: Connection) -> None:
-        """End the transaction that a listener on an engine that was given may have begun."""
-        if not connection.in_transaction():
-            connection.begin()
+        It is set up when it is first met, because an engine that was given may have opened it already.
+        """
+        if not self.sqlite:
+            return
+        connection.begin()
         if getattr(connection.connection.dbapi_connection, "in_transaction", False):
             connection.exec_driver_sql("ROLLBACK")
+        if _CONFIGURED not in connection.info:
+            for pragma in _PRAGMAS:
+                connection.exec_driver_sql(pragma)
+            connection.info[_CONFIGURED] = True
 
     def reopen(self) -> None:
         """Leave the parent's connections alone: closing them here would break them there."""
@@ -164,14 +162,14 @@ def link_of(engine: Engine) -> Link:
 
 
 def _reason(exc: Exception) -> str:
-    """Return the first line of the driver's reason: the lines below it may quote what was stored."""
+    """Return the first line of the driver's reason, and nothing that may quote what was stored."""
     if isinstance(exc, StatementError):
         exc.hide_parameters = True
-        origin = exc.orig
-        if origin is not None:
-            exc = origin if isinstance(origin, Exception) else exc
-    lines = str(exc).splitlines() or [""]
-    return f"{type(exc).__name__}: {lines[0]}" if lines[0] else type(exc).__name__
+        quotes = isinstance(exc, (DataError, IntegrityError))
+        exc = exc.orig if isinstance(exc.orig, Exception) else exc
+        if quotes:
+            return type(exc).__name__
+    return ": ".join([type(exc).__name__, *str(exc).splitlines()[:1]])
 
 
 def _reopen_all() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, false, literal_column, select, true
 
 from langchain_tiered_memory.backends.sql import codec
-from langchain_tiered_memory.backends.sql.codec import digest, plain, plain_or_none
+from langchain_tiered_memory.backends.sql.codec import digest, plain, plain_or_none, to_instant, to_micros
 from langchain_tiered_memory.backends.sql.forgetting import Tie
 from langchain_tiered_memory.backends.sql.shelf import Shelf, chunks
 from langchain_tiered_memory.backends.sql.tables import Gone, State, table_of
@@ -25,6 +25,9 @@ logger = logging.getLogger("langchain_tiered_memory.sql")
 T = TypeVar("T")
 Columns = Sequence[Any]
 Fetched = Sequence[Columns]
+
+_EVER = 2**63 - 1
+"""Microseconds beyond every instant; the largest number of a column."""
 
 _DAMAGED = (ValueError, TypeError, KeyError, OverflowError)
 _GONE, _STATE = table_of(Gone), table_of(State)
@@ -68,7 +71,10 @@ class Reader:
     def _select_rows(self, column: str) -> Select[Any]:
         rows = self._shelf.rows.c
         every = select(*self._memory_columns, *self._derived_columns, rows.seq)
-        return every.where(rows.user_key == _USER, rows[column].in_(_expanding("values")))
+        chosen = every.where(rows.user_key == _USER, rows[column].in_(_expanding("values")))
+        if column != "duplicate_digest":
+            return chosen
+        return chosen.where(rows.created_at.between(bindparam("earliest"), bindparam("latest")))
 
     def _select_vectors(self, whole: bool, every: bool) -> Select[Any]:  # noqa: FBT001
         of = self._shelf.vectors.c
@@ -152,17 +158,37 @@ class Reader:
         They have the same id, the same duplicate key, or are in the same chain.
         """
         chains = {json.dumps(key) for entry in entries if (key := chain_key(entry.memory)) is not None}
-        keys = {entry.duplicate_key for entry in entries if entry.duplicate_key is not None}
         found = self.load(connection, user_id, "id", [escape(entry.memory.id) for entry in entries])
-        found |= self.load(connection, user_id, "duplicate_digest", map(digest, keys))
         found |= self.load(connection, user_id, "chain_digest", map(digest, chains))
+        keyed = [entry for entry in entries if entry.duplicate_key is not None]
+        found |= self._alike(connection, user_id, [entry for entry in keyed if entry.duplicate_within is None])
+        found |= self._alike(connection, user_id, [entry for entry in keyed if entry.duplicate_within is not None])
         return [entry for _, entry in sorted(found.items(), key=lambda item: (item[1].order, item[0]))]
 
-    def load(self, connection: Connection, user_id: str, column: str, values: Iterable[str]) -> dict[int, Entry]:
+    def _alike(self, connection: Connection, user_id: str, entries: Sequence[Entry]) -> dict[int, Entry]:
+        """Return the rows with the same duplicate keys, of entries that are all limited in time, or all are not.
+
+        Of what was said a thousand times over the years, only the few within the time are read.
+        """
+        times = [to_instant(entry.memory.created_at) for entry in entries if entry.duplicate_within is not None]
+        within = [to_micros(entry.duplicate_within) for entry in entries if entry.duplicate_within is not None]
+        earliest, latest = (min(times) - max(within), max(times) + max(within)) if times else (-_EVER, _EVER)
+        keys = {digest(entry.duplicate_key) for entry in entries if entry.duplicate_key is not None}
+        span = {"earliest": max(earliest, -_EVER), "latest": min(latest, _EVER)}
+        return self.load(connection, user_id, "duplicate_digest", keys, span)
+
+    def load(
+        self,
+        connection: Connection,
+        user_id: str,
+        column: str,
+        values: Iterable[str],
+        span: Mapping[str, int] | None = None,
+    ) -> dict[int, Entry]:
         """Return rows, without vectors, by their place in the order of writing to this store."""
         user, found = digest(user_id), dict[int, Entry]()
         for chunk in chunks(values):
-            fetched = connection.execute(self._load[column], {"user": user, "values": chunk}).all()
+            fetched = connection.execute(self._load[column], {"user": user, "values": chunk, **(span or {})}).all()
             entries = readable(fetched, lambda row: (row[-1], codec.from_entry(row, user_id, self._shelf.tier)))
             found.update(entries)
         return found

@@ -192,8 +192,7 @@ class SqlRecordStore:
         """See `RecordStore.close_intents`."""
         with self._link.write("note what is erased") as connection:
             self._annals.close(connection, user_id, ids)
-        if ids is None:
-            self._link.truncate_log()
+        self._link.truncate_log()
 
     # Vectors and their index
 
@@ -221,6 +220,7 @@ class SqlRecordStore:
         """See `RecordStore.mark`."""
         reached, left = tuple(indexed), tuple(removed)
         with self._link.write("mark vectors") as connection:
+            self._shelf.counter.hold(connection, digest(user_id))
             self._upkeep.mark(connection, user_id, reached)
             self._upkeep.spare(connection, user_id, left)
 

@@ -74,7 +74,7 @@ def _row_keys(name: str) -> tuple[UniqueConstraint | Index, ...]:
     return (
         UniqueConstraint("user_key", "id"),
         Index(f"{name}_version", "user_key", "version"),
-        Index(f"{name}_duplicate", "user_key", "duplicate_digest"),
+        Index(f"{name}_duplicate", "user_key", "duplicate_digest", "created_at"),
         Index(f"{name}_chain", "user_key", "chain_digest"),
     )
 

@@ -7,11 +7,21 @@ from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam, case, delete, func, insert, select, update
 
-from langchain_tiered_memory.backends.sql.codec import digest, plain, to_entry, to_instant, to_vector
+from langchain_tiered_memory.backends.sql.codec import (
+    Values,
+    digest,
+    escaped,
+    plain,
+    to_entry,
+    to_instant,
+    to_json,
+    to_vector,
+)
 from langchain_tiered_memory.backends.sql.counter import upsert
 from langchain_tiered_memory.backends.sql.draft import Draft
 from langchain_tiered_memory.backends.sql.shelf import Shelf, chunks
 from langchain_tiered_memory.backends.sql.tables import Gone, table_of
+from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import Entry, PassageVector, vector_ref
 from langchain_tiered_memory.core.text import escape
 
@@ -23,7 +33,7 @@ _GONE_KEPT = 10_000
 """Removed ids remembered per user; a reader that is further behind starts anew."""
 
 _CHANGING = ("access_count", "last_accessed", "valid_to", "superseded_by", "source_ids")
-"""What a change to a row that stands can touch, beside its version."""
+"""What a draft may change in a row that stands, beside its version."""
 
 _REWRITTEN = ("importance", "pinned", "passages", "duplicate_digest", "duplicate_key", "terms", "attached", "content")
 """What an update replaces, beside the version."""
@@ -79,14 +89,12 @@ class Writer:
         """Store what the draft adds and changes; return whether that is anything."""
         user = digest(user_id)
         added = [draft[memory_id] for memory_id in draft.added]
-        changed = [to_entry(user, draft[memory_id], version) for memory_id in draft.changed]
+        changed = [draft[memory_id].memory for memory_id in draft.changed]
         if added:
             connection.execute(self._insert, [to_entry(user, entry, version) for entry in added])
             self._add_vectors(connection, user, {entry.memory.id: entry.vectors for entry in added})
         if changed:
-            names = ("version", *_CHANGING)
-            values = [{"user": user, "row": row["id"]} | {name: row[name] for name in names} for row in changed]
-            connection.execute(self._change, values)
+            connection.execute(self._change, [{"user": user, "version": version, **_changing(m)} for m in changed])
         return bool(added or changed)
 
     def _add_vectors(self, connection: Connection, user: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
@@ -156,7 +164,7 @@ class Writer:
         """Remove everything of the user in this store, the counter included; return how many rows and vectors went."""
         user = digest(user_id)
         rows, vectors = self._shelf.rows, self._shelf.vectors
-        self._shelf.counter.bump(connection, user)
+        self._shelf.counter.hold(connection, user)
         counted = connection.execute(
             select(func.count()).select_from(vectors).where(vectors.c.user_key == user)
         ).scalar_one()
@@ -165,3 +173,14 @@ class Writer:
         connection.execute(delete(_GONE).where(_GONE.c.user_key == user, _GONE.c.store == self._store))
         self._shelf.counter.forget(connection, user)
         return removed, int(counted)
+
+
+def _changing(memory: Memory) -> Values:
+    return {
+        "row": escape(memory.id),
+        "access_count": memory.access_count,
+        "last_accessed": to_instant(memory.last_accessed),
+        "valid_to": None if memory.valid_to is None else to_instant(memory.valid_to),
+        "superseded_by": escaped(memory.superseded_by),
+        "source_ids": to_json(memory.source_ids),
+    }
