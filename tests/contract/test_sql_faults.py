@@ -319,8 +319,8 @@ def test_after_a_fork_both_processes_go_on(database: str, path: Path, request: p
     assert ended(run(FORKING, source)) == "41"
 
 
-def test_what_is_said_again_and_again_is_written_in_the_same_time(engine: Engine) -> None:
-    """Only the repetitions within the time decide, so only they are read, not the thousands before them."""
+def test_of_what_is_said_again_and_again_only_repetitions_within_the_time_are_looked_for(engine: Engine) -> None:
+    """Otherwise the thousandth "ok" of a session would read the 999 before it."""
     store = SqlItemStore(engine)
     derived = {"duplicate_key": "ok", "duplicate_within": timedelta(seconds=60)}
     often = [entry_of(str(n), "ok", created_at=NOW + n * timedelta(minutes=2), derived=derived) for n in range(50)]

@@ -81,7 +81,7 @@ class SqlTranscriptStore:
     ) -> tuple[bool, ...]:
         """See `TranscriptStore.append`."""
         user = {"user_key": digest(user_id), "session_key": digest(session_id), "session_id": escape(session_id)}
-        rows = [user | _to_row(stored) | {"placed": placed} for stored in messages]
+        rows: list[Values] = [{**user, **_to_row(stored), "placed": placed} for stored in messages]
         if not rows:
             return ()
         added, new = list[bool](), list[Values]()
