@@ -1,0 +1,148 @@
+"""Commands that change what is remembered: remember, consolidate, maintain, forget, reindex."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from langchain_tiered_memory.cli import render
+from langchain_tiered_memory.cli.common import FAILED, MISUSED, Store, command, instant, json_object, text_of
+from langchain_tiered_memory.cli.screen import plain
+from langchain_tiered_memory.core.model import MemoryType, Tier
+from langchain_tiered_memory.core.reports import ForgetReceipt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    command(app, "remember", 'ltm remember "I am allergic to peanuts" --type preference')(remember)
+    command(app, "consolidate", "ltm consolidate --everything")(consolidate)
+    command(app, "maintain", "ltm maintain --dry-run", everyone=True)(maintain)
+    command(app, "forget", "ltm forget 5f1c… (an id as recall and list show it)")(forget)
+    command(app, "reindex", "ltm reindex", everyone=True)(reindex)
+
+
+def remember(
+    store: Store,
+    text: Annotated[str, typer.Argument(help="What to remember; - reads it from standard input.")],
+    *,
+    type: Annotated[MemoryType, typer.Option("--type", help="What kind of thing it is.")] = MemoryType.EPISODE,
+    importance: Annotated[
+        float | None, typer.Option("--importance", help="From 0 to 1; judged by rules if left out.")
+    ] = None,
+    slot: Annotated[
+        str | None, typer.Option("--slot", help="The single-valued attribute it states: newer supersedes older.")
+    ] = None,
+    tier: Annotated[Tier | None, typer.Option("--tier", help="Put it here whatever its importance.")] = None,
+    observed_at: Annotated[
+        Any,
+        typer.Option("--observed-at", parser=instant, metavar="INSTANT", help="When it was said or became true."),
+    ] = None,
+    session: Annotated[str | None, typer.Option("--session", help="The conversation it comes from.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="The agent that alone may see it.")] = None,
+    role: Annotated[str | None, typer.Option("--role", help="Who said it, such as user or assistant.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The speaker's name.")] = None,
+    origin: Annotated[str | None, typer.Option("--origin", help="Where it came from.")] = None,
+    metadata: Annotated[
+        Any, typer.Option("--metadata", parser=json_object, metavar="JSON", help="Anything to attach, as an object.")
+    ] = None,
+    pinned: Annotated[
+        bool, typer.Option("--pinned", help="Never let it go at the end of its short-term life.")
+    ] = False,
+    id: Annotated[str | None, typer.Option("--id", help="An id of your own.")] = None,
+) -> None:
+    """Remember one thing: it is scored, and placed by its importance."""
+    with store.opened(make=True, settle=True) as memory:
+        stored = memory.remember(
+            store.user_id,
+            text_of(text),
+            type,
+            importance=importance,
+            tier=tier,
+            slot=slot,
+            session_id=session,
+            agent_id=agent,
+            role=role,
+            name=name,
+            observed_at=observed_at,
+            origin=origin,
+            metadata=metadata,
+            pinned=pinned,
+            id=id,
+        )
+    store.screen.show(stored, render.memories([stored]))
+
+
+def consolidate(
+    store: Store,
+    *,
+    everything: Annotated[bool, typer.Option("--everything", help="Take every short-term item, read or not.")] = False,
+) -> None:
+    """Turn what earned it into long-term memory, and add the facts that episodes state."""
+    with store.opened(settle=True) as memory:
+        report = memory.consolidate(store.user_id, everything=everything)
+    store.screen.show(report, render.consolidated(report))
+
+
+def maintain(
+    store: Store,
+    *,
+    compact: Annotated[bool, typer.Option("--compact", help="Also give freed space back where a store can.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; say what is due.")] = False,
+) -> None:
+    """Do what is due and finish what was interrupted. A memory in use does this by itself, now and then."""
+    with store.opened() as memory:
+        report = memory.maintain(store.user, compact=compact, dry_run=dry_run)
+    store.screen.show(report, render.figures(report))
+    if report.failed:
+        raise typer.Exit(FAILED)
+
+
+def forget(
+    store: Store,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The memories' ids.")] = None,
+    *,
+    everything: Annotated[
+        bool, typer.Option("--everything-of-user", help="Erase all that is known of the user.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget memories for good, with what rested on them alone. Nothing brings them back, an import neither."""
+    if bool(ids) is everything:
+        store.screen.complain("give ids to forget, or --everything-of-user, and not both")
+        raise typer.Exit(MISUSED)
+    if everything and not yes:
+        _ask(store)
+    with store.opened(settle=True) as memory:
+        receipt = memory.forget_user(store.user_id) if everything else memory.forget(store.user_id, *(ids or ()))
+    store.screen.show(receipt, render.figures(receipt))
+    _warn(store, receipt)
+
+
+def _ask(store: Store) -> None:
+    """Ask on standard error, so that standard output stays data; go on only after a yes."""
+    store.screen.err.print(f"Erase everything of {plain(store.user_id, 80)}, for good? [y/N]", end=" ")
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        store.screen.complain("nothing was erased: --yes, or a yes, is needed")
+        raise typer.Exit(FAILED)
+
+
+def _warn(store: Store, receipt: ForgetReceipt) -> None:
+    for place in receipt.pending:
+        store.screen.note(f"{place} did not answer; `ltm maintain` clears it later")
+
+
+def reindex(store: Store) -> None:
+    """Embed what lacks a vector of the model in use, and write the vector index anew. Interrupted, it goes on later."""
+    from langchain_tiered_memory.cli.watched import Watched
+    from langchain_tiered_memory.embedding import default_embedder
+
+    watched = Watched(default_embedder())
+    with store.screen.progress() as progress, store.opened(embedder=watched) as memory:
+        task = progress.add_task("embedding", total=memory.status(store.user).pending)
+        watched.tick = lambda texts: progress.advance(task, texts)
+        report = memory.reindex(store.user)
+    store.screen.show(report, render.figures(report))
+    if report.failed:
+        raise typer.Exit(FAILED)

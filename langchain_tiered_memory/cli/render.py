@@ -1,0 +1,134 @@
+"""Memories, hits and reports as tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from langchain_tiered_memory.cli.screen import plain, said
+from langchain_tiered_memory.core.model import HistoryEvent, Memory, ScoredMemory, Tier
+from langchain_tiered_memory.core.reports import ConsolidationReport, Status
+
+TIERS: Mapping[Tier | None, str] = {Tier.LONG_TERM: "long-term", Tier.SHORT_TERM: "short-term", None: "-"}
+_HOURS = "%H:%M"
+
+
+def table(*columns: str, numbers: Iterable[str] = ()) -> Table:
+    """Return an empty table; the columns named in `numbers` are set to the right."""
+    right = set(numbers)
+    made = Table(header_style="bold", show_edge=False, pad_edge=False, box=None)
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", no_wrap=column in right)
+    return made
+
+
+def day(instant: datetime) -> str:
+    """Return the local day in words, "6 Apr 2026"."""
+    local = instant.astimezone()
+    return f"{local.day} {local:%b %Y}"
+
+
+def moment(instant: datetime) -> str:
+    """Return local day and time, "6 Apr 2026 18:30"."""
+    return f"{day(instant)} {instant.astimezone():{_HOURS}}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number and its noun, "1 item" or "2 items"."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def about(memory: Memory, *, with_id: bool = True) -> Text:
+    """Return the small print of a memory: type, tier, when it was said, reads, slot, end and id."""
+    parts: list[tuple[str, str]] = [(str(memory.memory_type), "note"), (TIERS[memory.tier], str(memory.tier or "note"))]
+    parts.append((day(memory.observed_at), "note"))
+    if memory.access_count:
+        parts.append((f"read {counted(memory.access_count, 'time')}", "note"))
+    if memory.slot:
+        parts.append((f"slot {plain(memory.slot, 60)}", "note"))
+    if memory.pinned:
+        parts.append(("pinned", "note"))
+    if memory.valid_to is not None:
+        parts.append((f"until {day(memory.valid_to)}", "gone"))
+    if with_id:
+        parts.append((plain(memory.id, 512), "note"))
+    return Text(" · ", "note").join(Text(text, style) for text, style in parts)
+
+
+def content(memory: Memory, *, with_id: bool = True) -> Text:
+    """Return what a memory says, and below it the small print."""
+    return Text("\n").join((said(memory.content), about(memory, with_id=with_id)))
+
+
+def hits(found: Sequence[ScoredMemory], *, with_id: bool = True) -> Table:
+    """Return hits as a table: the score, what each signal contributes to it, and the memory."""
+    signals = list(dict.fromkeys(name for hit in found for name, one in hit.explanation.items() if one.weight))
+    made = table("score", *signals, "memory", numbers=("score", *signals))
+    for hit in found:
+        parts = [hit.explanation.get(name) for name in signals]
+        numbers = [Text("-" if one is None else f"{one.contribution:.3f}", "note") for one in parts]
+        made.add_row(Text(f"{hit.score:.3f}", "score"), *numbers, content(hit, with_id=with_id))
+    return made
+
+
+def memories(found: Iterable[Memory]) -> Table:
+    """Return memories as a table, in their order."""
+    made = table("importance", "memory", numbers=("importance",))
+    for memory in found:
+        made.add_row(Text(f"{memory.importance:.2f}", "score"), content(memory))
+    return made
+
+
+def events(found: Iterable[HistoryEvent]) -> Table:
+    """Return what happened to a memory as a table, oldest first."""
+    made = table("when", "what", "by", "memory", numbers=("when",))
+    for event in found:
+        text = Text("-", "note") if event.memory is None else said(event.memory.content)
+        made.add_row(moment(event.at), event.kind, said(event.by, limit=64), text)
+    return made
+
+
+def figures(report: Any, leave_out: Iterable[str] = ()) -> Table:
+    """Return a report's fields as a table of two columns."""
+    made = Table(show_header=False, show_edge=False, pad_edge=False, box=None)
+    for one in fields(report):
+        if one.name not in set(leave_out):
+            value = getattr(report, one.name)
+            made.add_row(Text(one.name.replace("_", " "), "note"), _figure(value))
+    return made
+
+
+def _figure(value: object) -> Text:
+    if isinstance(value, tuple):
+        return said("; ".join(map(str, value)) or "-", limit=1_000)
+    return said("-" if value is None else str(value))
+
+
+def status(report: Status) -> Table:
+    """Return a status as a table: counts, then what serves each room."""
+    made = figures(report, leave_out=("backends",))
+    for room, served_by in report.backends.items():
+        made.add_row(Text(f"{room.replace('_', ' ')} in", "note"), said(served_by))
+    return made
+
+
+def consolidated(report: ConsolidationReport) -> str:
+    """Return what a consolidation did, in a sentence or two."""
+    done = [
+        f"{counted(report.promoted, 'short-term item')} moved to long-term memory" if report.promoted else "",
+        f"{counted(report.facts, 'fact was', 'facts were')} added" if report.facts else "",
+        f"{counted(report.merged, 'statement')} confirmed what was known" if report.merged else "",
+        f"{counted(report.superseded, 'older value was', 'older values were')} superseded" if report.superseded else "",
+        f"{counted(report.expired, 'item')} past their time {'was' if report.expired == 1 else 'were'} let go"
+        if report.expired
+        else "",
+    ]
+    told = "; ".join(part for part in done if part) or "There was nothing to do"
+    rest = f" {counted(report.kept, 'short-term item stays', 'short-term items stay')} where they are."
+    failed = f" {counted(report.failed, 'source')} could not be read for facts and will be tried again."
+    return f"{told}.{rest if report.kept else ''}{failed if report.failed else ''}"
