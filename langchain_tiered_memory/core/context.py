@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.cutting import cut_text
@@ -12,7 +12,7 @@ from langchain_tiered_memory.core.prompt import fit_memories, transcript_text
 from langchain_tiered_memory.core.question import Question
 from langchain_tiered_memory.core.recall import Recall
 from langchain_tiered_memory.core.search import Window
-from langchain_tiered_memory.core.sessions import Sessions
+from langchain_tiered_memory.core.sessions import Sessions, window_of
 from langchain_tiered_memory.core.working import prompt_tokens
 
 _TRIES = 8
@@ -41,8 +41,7 @@ class Contexts:
         block: Message | None = None
         kept: tuple[ScoredMemory, ...] = ()
         if max_tokens >= _LEAST_FOR_MEMORIES:
-            sure = self.sessions.window(user_id, session_id, max_tokens - share)
-            block, kept = self._block(question, sure, share)
+            block, kept = self._memories(session_id, question, max_tokens, share)
         cost = 0 if block is None else self.parts.counter.message(block)
         budget = max_tokens - cost
         for _ in range(_TRIES):
@@ -61,12 +60,31 @@ class Contexts:
             kept = self.recall.count_access(user_id, kept)
         return Context(messages, text, prompt_tokens(messages, self.parts.counter), tuple(kept))
 
+    def _memories(
+        self, session_id: str, question: Question, max_tokens: int, share: int
+    ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
+        """Return the recalled memories as one message, and which they are: none that the window shows beside them.
+
+        What the memories leave of their share goes to the window, which may then reach back to one of them.
+        """
+        sure = self.sessions.window(question.user_id, session_id, max_tokens - share)
+        window = window_of(session_id, sure)
+        for _ in range(_TRIES):
+            block, kept = self._block(question, sure, window, share)
+            if block is None:
+                break
+            budget = max_tokens - self.parts.counter.message(block)
+            beside = window_of(session_id, self.sessions.window(question.user_id, session_id, budget))
+            if not any(map(beside.shows, kept)):
+                break
+            window = replace(window, ids=window.ids | beside.ids)
+        return block, kept
+
     def _block(
-        self, question: Question, sure: tuple[Message, ...], share: int
+        self, question: Question, sure: tuple[Message, ...], window: Window, share: int
     ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
         """Return the recalled memories as one message of quoted data that costs at most `share`, and which they are."""
         words = [message.text for message in sure if message.role == "user" and message.text]
-        window = Window(frozenset(m.id for m in sure if m.id is not None), "\n".join(words[-2:]))
         text = question.text or (words[-1] if words else "")
         if not text.strip():
             return None, ()

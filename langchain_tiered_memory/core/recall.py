@@ -53,10 +53,10 @@ class Recall:
         """Return the best k memories for `text` without counting an access."""
         now = self._parts.clock()
         found = self._search.run(question, text, window, now)
-        ranked = self._ranked(found, question, now, window.ids)
+        ranked = self._ranked(found, question, now, window)
         hits, unread = self._hits(found, ranked, question, now)
         if question.neighbors and hits:
-            hits += self._beside(found, hits, question, now)
+            hits += self._beside(found, hits, question, now, window)
         return RecallResult(self._within(hits, question.max_tokens), tuple(dict.fromkeys((*found.failed, *unread))))
 
     def count_access(self, user_id: str, hits: Sequence[ScoredMemory]) -> tuple[ScoredMemory, ...]:
@@ -88,11 +88,11 @@ class Recall:
         if row is None:
             return None
         no = objection(found.snapshot.entry(row), question, now, finder(found.snapshot))
-        if memory_id in window.ids:
+        if window.shows(found.snapshot.entry(row).memory):
             no = "the session's window shows it already"
         if no is not None:
             return Explanation(memory_id, False, None, None, {}, f"Not recalled: {no}.")  # noqa: FBT003 - by position
-        ranked = self._ranked(found, question, now, window.ids)
+        ranked = self._ranked(found, question, now, window)
         score, signals = float(found.scores[row]), found.explain(row, question)
         if row not in ranked:
             reason = f"Not recalled: not among the {question.weights.pool} most relevant, or below the least score."
@@ -107,14 +107,14 @@ class Recall:
             return Window()
         return self._window(question.user_id, question.session_id)
 
-    def _ranked(self, found: Found, question: Question, now: datetime, hidden: frozenset[str]) -> list[int]:
+    def _ranked(self, found: Found, question: Question, now: datetime, window: Window) -> list[int]:
         """Return the rows that may be returned, best first: the most relevant that nothing speaks against, ranked."""
         snapshot, find = found.snapshot, finder(found.snapshot)
         pool: list[int] = []
         need = max(question.weights.pool, question.k)
         for row in _by_relevance(found, need):
             entry = snapshot.entry(row)
-            if entry.memory.id in hidden or str(entry.memory.tier) in found.failed:
+            if window.shows(entry.memory) or str(entry.memory.tier) in found.failed:
                 continue
             if objection(entry, question, now, find) is None:
                 pool.append(row)
@@ -160,14 +160,15 @@ class Recall:
         return found
 
     def _beside(
-        self, found: Found, hits: Sequence[ScoredMemory], question: Question, now: datetime
+        self, found: Found, hits: Sequence[ScoredMemory], question: Question, now: datetime, window: Window
     ) -> list[ScoredMemory]:
         """Return the session's neighbours of the hits that are not hits themselves, in the order of the hits."""
         snapshot = found.snapshot
         with snapshot.lock:
             rows = [row for hit in hits if (row := snapshot.row_of(hit.id)) is not None]
             near = dict.fromkeys(one for row in rows for one in snapshot.neighbours(row, question.neighbors))
-        fresh = [row for row in near if row not in rows and row < len(found.scores)]
+            shown = {row for row in near if window.shows(snapshot.entry(row).memory)}
+        fresh = [row for row in near if row not in rows and row not in shown and row < len(found.scores)]
         return self._hits(found, fresh, replace(question, k=len(fresh)), now)[0] if fresh else []
 
     def _within(self, hits: list[ScoredMemory], max_tokens: int | None) -> list[ScoredMemory]:

@@ -34,10 +34,15 @@ _DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What the current session shows anyway: ids that need not be returned, and its last words."""
+    """What the current session shows anyway and need not be returned, and its last words."""
 
+    session_id: str | None = None
     ids: frozenset[str] = frozenset()
     last_words: str = ""
+
+    def shows(self, memory: Memory) -> bool:
+        """Say whether this memory is one of the messages shown; another session may use the same ids."""
+        return memory.id in self.ids and memory.session_id == self.session_id
 
 
 @dataclass(frozen=True, slots=True)

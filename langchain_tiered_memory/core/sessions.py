@@ -63,14 +63,21 @@ class Sessions:
         return done
 
     def _apart(self, user_id: str, session_id: str, items: Sequence[NewMemory]) -> list[NewMemory]:
-        """Give a message another id where another session of the user has a memory with its id already."""
+        """Give a message an id made from its own where a memory of other words or another session has that one.
+
+        Ids need only be unique in a session, and after a `clear` they may begin anew.
+        """
         snapshot, _ = self._snapshots.get(user_id)
         with snapshot.lock:
-            rows = [None if item.id is None else snapshot.row_of(item.id) for item in items]
-            homes = [session_id if row is None else snapshot.entry(row).memory.session_id for row in rows]
+            taken = [item.id for item in items if item.id is not None and snapshot.row_of(item.id) is not None]
+        stores = (self._parts.items, self._parts.records) if taken else ()
+        standing = {memory.id: memory for store in stores for memory in store.get(user_id, taken)}
+        same = {one for one, memory in standing.items() if memory.session_id == session_id}
         return [
-            item if home == session_id else replace(item, id=digest("message", session_id, item.id))
-            for item, home in zip(items, homes, strict=True)
+            item
+            if item.id not in standing or (item.id in same and standing[item.id].content == item.content)
+            else replace(item, id=_apart_id(session_id, item.id, item.content))
+            for item in items
         ]
 
     def window(self, user_id: str, session_id: str, max_tokens: int) -> tuple[Message, ...]:
@@ -95,9 +102,7 @@ class Sessions:
     def seen(self, user_id: str, session_id: str) -> Window:
         """Return what the session's window shows, for a recall that need not repeat it."""
         shown = self.window(user_id, session_id, self._parts.settings.working.max_tokens)
-        words = [message.text for message in shown if message.role == "user" and message.text]
-        ids = (message.id for message in shown if message.id is not None)
-        return Window(frozenset(ids), "\n".join(words[-2:]))
+        return window_of(session_id, shown)
 
     def _backwards(self, user_id: str, session_id: str, *, system: bool = False) -> Iterator[StoredMessage]:
         before: int | None = None
@@ -112,6 +117,18 @@ class Sessions:
     def _recounted(self, one: StoredMessage) -> Counted:
         counter = self._parts.counter
         return Counted(one.message, one.tokens if one.counter == counter.name else counter.message(one.message))
+
+
+def window_of(session_id: str, shown: Sequence[Message]) -> Window:
+    """Return what these messages show, under every id that they may be remembered by."""
+    words = [message.text for message in shown if message.role == "user" and message.text]
+    ids = {message.id for message in shown} | {_apart_id(session_id, message.id, message.text) for message in shown}
+    return Window(session_id, frozenset(one for one in ids if one is not None), "\n".join(words[-2:]))
+
+
+def _apart_id(session_id: str, message_id: str | None, text: str) -> str:
+    """Return the id under which a message is remembered whose own id is taken."""
+    return digest("message", session_id, message_id, text)
 
 
 _SESSION = Origin(by="session", embed=False)
