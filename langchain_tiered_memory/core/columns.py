@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+NONE = -1
+"""In a column of numbers of rows or labels: there is none."""
 _FIRST_CAPACITY = 64
 
 
@@ -43,3 +46,25 @@ class Column(Generic[Scalar]):
             self._data = grown
         self._data[self._length] = value
         self._length += 1
+
+
+class Labels:
+    """A column of texts of which few are different; None is a label like any other but has no number."""
+
+    def __init__(self) -> None:
+        self._numbers: Column[np.int32] = Column(np.int32)
+        self._known: dict[str, int] = {}
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Every label there is."""
+        return tuple(self._known)
+
+    def append(self, label: str | None) -> None:
+        """Add a row."""
+        self._numbers.append(NONE if label is None else self._known.setdefault(label, len(self._known)))
+
+    def among(self, labels: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which rows have one of these labels."""
+        numbers = [self._known[label] for label in labels if label in self._known]
+        return np.isin(self._numbers.values, numbers)

@@ -15,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.columns import Column
+from langchain_tiered_memory.core.turns import Links
 
 K1 = 1.2
 B = 0.3
 
-FADE = 0.63
+FADE = 2 / 3
 """What a term counts one turn away from where it stands; the square of it two turns away, and so on."""
+HALF_GROUPS = 5
+"""With so many groups, the score of a row's group counts half."""
 REACH = 3
 """How many turns away a term still counts."""
 
 Scores = NDArray[np.float32]
-Links = NDArray[np.int32]
 
 
 def spread(rows: NDArray[np.int32], values: Scores, links: tuple[Links, ...], out: Scores) -> None:
@@ -129,6 +131,9 @@ class Postings:
     def group_scores(self, terms: Iterable[str], groups: NDArray[np.int32], alive: NDArray[np.bool_]) -> Scores:
         """Return the BM25 score of every row's whole group in [0, 1], shape `(rows,)`; 0 for rows without a group.
 
+        The fewer groups there are, the less it tells which one a row is in: the scores are taken times
+        `groups/(groups + HALF_GROUPS)`.
+
         Args:
             terms: The query's terms.
             groups: Group number per row, -1 for none.
@@ -151,7 +156,7 @@ class Postings:
             idf = float(np.log1p((documents - holding + 0.5) / (holding + 0.5)))
             scores += idf * (K1 + 1) * counts / (counts + scale)
             most += idf * (K1 + 1)
-        by_row = np.where(member, scores[groups], 0.0) / (most or 1.0)
+        by_row = np.where(member, scores[groups], 0.0) / (most or 1.0) * documents / (documents + HALF_GROUPS)
         return by_row.astype(np.float32)
 
     def _known(self, terms: Iterable[str]) -> list[_Posting]:

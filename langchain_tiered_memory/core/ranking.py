@@ -16,11 +16,13 @@ HOURS_TO_HALF = 24.0
 """Recency is one half this many hours after the last access."""
 FULL_USE = 10
 """Accesses from which use counts no further."""
-MEANING, KEYWORDS, MEANING_BESIDE, SESSION, SPEAKER = 0.19, 0.46, 0.14, 0.14, 0.07
+KEYWORDS, MEANING, MEANING_BESIDE, SESSION, SPEAKER = 0.40, 0.30, 0.10, 0.15, 0.05
 """How much each part counts in relevance; they add up to 1."""
+SAID_BY_ASSISTANT = 0.8
+"""What a user said counts fully, what an assistant said to them by this much: its answers are long and many."""
 LEAST_RELEVANCE_OF: Mapping[str, float] = {}
 """The same where it was measured for a model."""
-PARTS = ("meaning", "keywords", "meaning_beside", "session", "speaker")
+PARTS = ("keywords", "meaning", "meaning_beside", "session", "speaker", "said_by")
 """What relevance is joined from: the fields of `Evidence`."""
 LEAST_RELEVANCE = 0.25
 """Relevance below which `min_score="auto"` takes nothing for an answer."""
@@ -38,6 +40,7 @@ class Evidence:
         meaning_beside: The better cosine of the two neighbours in the session.
         session: BM25 of the whole session.
         speaker: 1 where the query names the speaker.
+        said_by: What the role of the speaker lets the rest count for.
     """
 
     meaning: Numbers
@@ -45,6 +48,7 @@ class Evidence:
     meaning_beside: Numbers
     session: Numbers
     speaker: Numbers
+    said_by: Numbers
 
 
 def relevance(evidence: Evidence) -> Numbers:
@@ -56,7 +60,8 @@ def relevance(evidence: Evidence) -> Numbers:
         + SESSION * evidence.session
         + SPEAKER * evidence.speaker
     )
-    return np.clip(joined, 0, 1)
+    clipped: Numbers = np.clip(joined * evidence.said_by, 0, 1)
+    return clipped
 
 
 def least_relevance(model_id: str) -> float:

@@ -10,18 +10,17 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_tiered_memory.core.columns import Column
+from langchain_tiered_memory.core.columns import NONE, Column, Labels
 from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
 from langchain_tiered_memory.core.text import analyze
+from langchain_tiered_memory.core.turns import Turns
 
-NONE = -1
 _HEAD_BYTES = 1_500
 _DEAD_ROWS = 1_000
 _BLOCK_ROWS = 1_000
@@ -52,17 +51,12 @@ class Snapshot:
         self._row_of: dict[Tier, dict[str, int]] = {Tier.SHORT_TERM: {}, Tier.LONG_TERM: {}}
         self.postings = Postings()
         self._alive: Column[np.bool_] = Column(np.bool_)
-        self._session: Column[np.int32] = Column(np.int32)
-        self._speaker: Column[np.int32] = Column(np.int32)
-        self._speakers: dict[str, int] = {}
-        self._previous: Column[np.int32] = Column(np.int32)
-        self._next: Column[np.int32] = Column(np.int32)
+        self._turns = Turns()
+        self._names = Labels()
+        self._roles = Labels()
         self._numbers: dict[str, Column[np.float64]] = {
             name: Column(np.float64) for name in ("importance", "last_accessed", "access_count")
         }
-        self._sessions: dict[str, int] = {}
-        self._members: list[list[tuple[datetime, int, int]]] = []
-        self._unsorted: set[int] = set()
         self._matrix: Column[np.float32] | None = None
         self._owner: Column[np.int32] = Column(np.int32)
         self._duplicates: dict[str, int] = {}
@@ -126,14 +120,7 @@ class Snapshot:
 
     def neighbours(self, row: int, reach: int) -> list[int]:
         """Return up to `reach` rows before and after this one in its session, nearest first."""
-        self._sort_sessions()
-        found: list[int] = []
-        back = ahead = row
-        for _ in range(reach):
-            back = int(self._previous.values[back]) if back != NONE else NONE
-            ahead = int(self._next.values[ahead]) if ahead != NONE else NONE
-            found += [one for one in (back, ahead) if one != NONE]
-        return found
+        return self._turns.beside(row, reach)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return "importance", "access_count" or "last_accessed" (seconds since 1970) of every row."""
@@ -183,24 +170,27 @@ class Snapshot:
 
     def keywords(self, terms: Iterable[str]) -> Scores:
         """Return the normalised BM25 score of every row and its surroundings in the session."""
-        self._sort_sessions()
-        return self.postings.scores(terms, self._previous.values, self._next.values)
+        return self.postings.scores(terms, *self._turns.links())
 
     def session_keywords(self, terms: Iterable[str]) -> Scores:
         """Return the normalised BM25 score of every row's whole session."""
-        return self.postings.group_scores(terms, self._session.values, self.alive)
+        return self.postings.group_scores(terms, self._turns.sessions, self.alive)
 
     def named(self, terms: Iterable[str]) -> Scores:
         """Return 1 for every row whose speaker's name is among the terms, else 0."""
         asked = set(terms)
-        numbers = [number for name, number in self._speakers.items() if asked.intersection(analyze(name))]
-        return np.isin(self._speaker.values, numbers).astype(np.float32)
+        names = [name for name in self._names.known if asked.intersection(analyze(name))]
+        return self._names.among(names).astype(np.float32)
+
+    def said_by(self, role: str) -> NDArray[np.bool_]:
+        """Return which rows were said by this role."""
+        return self._roles.among([role])
 
     def best_beside(self, values: Scores) -> Scores:
         """Return for every row the larger value of its two neighbours in the session; 0 where it has none."""
-        self._sort_sessions()
+        previous, following = self._turns.links()
         padded = np.append(values, np.float32(0))  # index NONE reads this 0
-        beside: Scores = np.maximum(padded[self._previous.values], padded[self._next.values])
+        beside: Scores = np.maximum(padded[previous], padded[following])
         return beside
 
     # -- patching --------------------------------------------------------------------------------------------------
@@ -255,11 +245,11 @@ class Snapshot:
         self._rows.append(Row(head, key, vectors))
         self._alive.append(True)
         self._row_of[tier][memory_id] = row
-        self._previous.append(NONE)
-        self._next.append(NONE)
-        self._join_session(row, entry)
-        name = entry.memory.name
-        self._speaker.append(NONE if name is None else self._speakers.setdefault(name, len(self._speakers)))
+        memory = entry.memory
+        in_session = memory.session_id if memory.memory_type is MemoryType.EPISODE else None
+        self._turns.add(in_session, memory.observed_at, entry.order)
+        self._names.append(memory.name)
+        self._roles.append(memory.role)
         for column in self._numbers.values():
             column.append(0)
         self._renew(row, self._rows[row].entry)
@@ -291,32 +281,6 @@ class Snapshot:
         if entry.duplicate_key is not None and memory.current:
             self._duplicates[entry.duplicate_key] = row
 
-    def _join_session(self, row: int, entry: Entry) -> None:
-        memory = entry.memory
-        if memory.session_id is None or memory.memory_type is not MemoryType.EPISODE:
-            self._session.append(NONE)
-            return
-        number = self._sessions.setdefault(memory.session_id, len(self._sessions))
-        if number == len(self._members):
-            self._members.append([])
-        self._session.append(number)
-        self._members[number].append((memory.observed_at, entry.order, row))
-        self._unsorted.add(number)
-
-    def _sort_sessions(self) -> None:
-        for number in self._unsorted:
-            members = self._members[number]
-            members.sort()
-            rows = [row for _, _, row in members]
-            for row in rows[:1]:
-                self._previous.values[row] = NONE
-            for row in rows[-1:]:
-                self._next.values[row] = NONE
-            for before, after in pairwise(rows):
-                self._next.values[before] = after
-                self._previous.values[after] = before
-        self._unsorted.clear()
-
     def _add_vectors(self, row: int, vectors: Iterable[PassageVector]) -> None:
         for one in vectors:
             if one.model_id != self._model_id:
@@ -337,8 +301,4 @@ class Snapshot:
         self.postings.drop(row)
         owner = self._owner.values
         owner[owner == row] = NONE
-        number = int(self._session.values[row])
-        if number != NONE:
-            self._members[number] = [member for member in self._members[number] if member[2] != row]
-            self._unsorted.add(number)
-        self._previous.values[row] = self._next.values[row] = NONE
+        self._turns.drop(row)
