@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from langchain_tiered_memory.core.ports import Changes, Entry
@@ -80,16 +80,11 @@ class ChangesCases(StoreSuite[S]):
         """Whatever happens between two reads, none of it is missed."""
         held: dict[str, Entry] = {}
         version = 0
-        done = threading.Event()
 
         def write(number: int) -> None:
             for step in range(12):
                 self.write(store, ADA, self.entry(f"{number}-{step}"))
                 store.touch(ADA, [f"{number}-{step // 2}"], NOW)
-
-        def write_all() -> None:
-            at_once(write, 4)
-            done.set()
 
         def read() -> int:
             changes = store.changes(ADA, version)
@@ -101,11 +96,11 @@ class ChangesCases(StoreSuite[S]):
             assert all(e.version <= changes.version for e in changes.entries)
             return changes.version
 
-        writer = threading.Thread(target=write_all)
-        writer.start()
-        while not done.is_set():
-            version = read()
-        writer.join()
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(at_once, write, 4)
+            while not writing.done():
+                version = read()
+        writing.result()
         version = read()
 
         assert {i: e.memory for i, e in held.items()} == {e.memory.id: e.memory for e in store.changes(ADA, 0).entries}

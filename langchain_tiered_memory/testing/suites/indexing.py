@@ -130,9 +130,10 @@ class IndexCases(RecordSuite):
         store.mark(ADA, indexed=["b#0", "a#7", "no reference"], removed=["a#0"])
         store.forget(ADA, ["a"], NOW)
         store.mark(ADA, indexed=["a#0"])
+        self.write(store, ADA, self.embedded("b", 2))
 
+        assert as_bytes(store.unindexed(ADA, 10)) == {ADA: refs_of(("b", passage(0, 2)))}
         assert dict(store.removals(ADA, 10)) == {ADA: ("a#0",)}
-        assert store.unindexed(ADA, 10) == {}
 
     def test_marks_belong_to_their_user(self, store: RecordStore) -> None:
         self.write(store, ADA, self.embedded("a", 1))

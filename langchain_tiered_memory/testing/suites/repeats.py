@@ -75,6 +75,14 @@ class RepeatCases(StoreSuite[S]):
         assert len(placed.memory.source_ids) == 3
         assert self.raw_ids(store, ADA) == {"a"}
 
+    def test_a_memory_is_never_its_own_source(self, store: S) -> None:
+        """As when the fact drawn from a memory says what the memory says."""
+        self.write(store, ADA, replace(self.entry("a"), duplicate_key="key"))
+
+        self.write(store, ADA, replace(self.entry("b", source_ids=("a", "c")), duplicate_key="key"))
+
+        assert self.one(store, ADA, "a").source_ids == ("c", "b")
+
     def test_sources_with_hostile_ids_are_told_apart(self, store: S) -> None:
         ids = list(HOSTILE.values())
         self.write(store, ADA, replace(self.entry("a", source_ids=(ids[0],)), duplicate_key="key"))
