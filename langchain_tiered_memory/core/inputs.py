@@ -84,7 +84,7 @@ def memory_types(value: object) -> frozenset[MemoryType] | None:
     """Return the memory types asked for; None for all of them."""
     if value is None:
         return None
-    if isinstance(value, str) or not isinstance(value, (Sequence, set, frozenset)):
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
         raise InvalidInput("memory_types", value, "a list of memory types, or None, is needed")
     return frozenset(memory_type(one, "memory_types") for one in value)
 
