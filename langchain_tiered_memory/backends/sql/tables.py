@@ -7,7 +7,7 @@ escaped, mappings are JSON (`codec.py`). Ids are keys as they are: at most 512 c
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Index, Integer, MetaData, Table, UniqueConstraint, false
+from sqlalchemy import BigInteger, ColumnElement, Index, Integer, MetaData, Table, UniqueConstraint, false, true
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
@@ -103,13 +103,6 @@ class RecordVector(_Vector, table=True):
     """A vector of a long-term record; its index makes the few that wait for the vector index cheap to find."""
 
     __tablename__ = "ltm_record_vectors"
-
-
-def _partial_index(name: str, model: type[SQLModel], flag: str, *columns: str) -> None:
-    """Index only the rows whose flag is false: those are few, and the ones asked for."""
-    table = table_of(model)
-    where = table.c[flag] == false()
-    Index(name, *(table.c[column] for column in columns), sqlite_where=where, postgresql_where=where)
 
 
 class State(_Table, table=True):
@@ -223,6 +216,15 @@ def table_of(model: type[SQLModel]) -> Table:
     return _Table.metadata.tables[str(model.__tablename__)]
 
 
-_partial_index("ltm_record_vectors_unindexed", RecordVector, "indexed", "user_key", "id")
-_partial_index("ltm_messages_unplaced", MessageRow, "placed", "user_key", "position")
+def _index_few(name: str, model: type[SQLModel], where: ColumnElement[bool], *columns: str) -> None:
+    """Index only the rows for which a condition holds: they are few, and asked for often."""
+    table = table_of(model)
+    Index(name, *(table.c[column] for column in columns), sqlite_where=where, postgresql_where=where)
+
+
+_VECTORS, _MESSAGES = table_of(RecordVector).c, table_of(MessageRow).c
+_index_few("ltm_record_vectors_unindexed", RecordVector, _VECTORS.indexed == false(), "user_key", "id")
+_index_few("ltm_messages_unplaced", MessageRow, _MESSAGES.placed == false(), "user_key", "session_key", "position")
+_index_few("ltm_messages_system", MessageRow, _MESSAGES.system == true(), "user_key", "session_key", "position")
+
 METADATA = _Table.metadata
