@@ -194,6 +194,8 @@ class NewMemory:
     id: str | None = None
 
 
+_TEXT_PARTS = ("text", "input_text", "output_text")  # a tuple: a part's type may be anything, hashable or not
+
 SYSTEM_ROLES = frozenset({"system", "developer"})
 """Roles whose messages stand before the conversation and are never remembered as episodes."""
 
@@ -229,7 +231,7 @@ class Message:
             return ""
         if isinstance(self.content, str):
             return self.content
-        parts = (p.get("text") for p in self.content if p.get("type", "text") in {"text", "input_text", "output_text"})
+        parts = (p.get("text") for p in self.content if p.get("type", "text") in _TEXT_PARTS)
         return "\n".join(p for p in parts if isinstance(p, str))
 
     def with_text(self, text: str) -> Message:
