@@ -140,6 +140,7 @@ class TranscriptStoreContract(ABC):
         before = None
         while page := store.tail(ADA, CHAT, before=before, limit=400):
             assert len(page) <= 400
+            assert before is None or page[0].position < before
             read += self.ids(page)
             before = page[-1].position
 

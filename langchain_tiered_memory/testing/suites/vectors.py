@@ -135,7 +135,7 @@ class VectorIndexContract(ABC):
         vector = vector_of(1).copy()
         index.upsert(ADA, once(("a#0", vector), ("b#0", vector_of(2))))
 
-        vector[:] = vector_of(2)
+        vector[:] = -vector_of(1)
 
         assert index.query(ADA, vector_of(1), 1) == ("a#0",)
 
