@@ -104,6 +104,8 @@ class Change:
         at: When, for the history.
         by: What does it: "remember", "session", "import", "consolidate".
         strict: Raise Conflict for an id that exists with another content (otherwise it is left as it was).
+        since: What `RecordStore.begin` returned before anything that this change rests on was read; raise Conflict
+            when the user was erased after it. None: it rests on nothing that was stored.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -111,6 +113,7 @@ class Change:
     at: datetime
     by: str
     strict: bool = True
+    since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,9 +134,12 @@ class RecordStore(MemoryStore, Protocol):
         ids enter the ledger. Every change of a record leaves a history event.
 
         Raises:
-            Conflict: A consumed id is in the ledger already, or (strict) an id exists with another content; nothing
-                was written.
+            Conflict: A consumed id is in the ledger already or has a tombstone; or (strict) an id exists with another
+                content; or the user was erased after `Change.since`, or the erasure is still open. Nothing was written.
         """
+
+    def begin(self, user_id: str) -> int:
+        """Return the user's change counter, after starting one if there is none: an erasure will end it."""
 
     def consumed(self, user_id: str, ids: Sequence[str]) -> frozenset[str]:
         """Return those of the ids that are in the ledger."""
@@ -166,7 +169,10 @@ class RecordStore(MemoryStore, Protocol):
         """Return users with an open intent: the ids still to clear elsewhere, or None for the whole user."""
 
     def close_intents(self, user_id: str, ids: Sequence[str] | None) -> None:
-        """Close the intents for these ids, or for the whole user, of whom then not even the name is left."""
+        """Close the intents for these ids, or for the whole user, of whom then not even the name is left.
+
+        Nobody writes to a user whose erasure is open; a counter that was begun meanwhile and has no row goes too.
+        """
 
     def vectors(self, user_id: str, ids: Sequence[str]) -> Mapping[str, tuple[PassageVector, ...]]:
         """Return the vectors of these records."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from langchain_tiered_memory.backends.inmemory.rows import Table, head_of, own, own_memory, own_vectors
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
 from langchain_tiered_memory.backends.inmemory.writing import embed, erased_counts, forget, update, write
+from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
 from langchain_tiered_memory.core.ports import Change, Changes, Entry, Forgotten, PassageVector, Placed, Vector
 
@@ -81,12 +82,25 @@ class InMemoryRecordStore:
         consumed = tuple(change.consumed)
         with self._lock:
             shelf = self._shelf(user_id)
+            self._refuse_erased(user_id, change)
             shelf.refuse_consumed(consumed)
             written = write(self._table, user_id, shelf, change, mine)
             shelf.ledger.update(consumed)
             if mine or consumed:
                 self._shelves[user_id] = shelf
             return written
+
+    def begin(self, user_id: str) -> int:
+        """See `RecordStore.begin`."""
+        with self._lock:
+            return self._table.opened(user_id).version
+
+    def _refuse_erased(self, user_id: str, change: Change) -> None:
+        if change.since is None:
+            return
+        user = self._table.user(user_id)
+        if user is None or user.floor > change.since or self._intents.get(user_id, {}) is None:
+            raise Conflict("the user was erased; read again before writing")
 
     def consumed(self, user_id: str, ids: Sequence[str]) -> frozenset[str]:
         """See `RecordStore.consumed`."""
@@ -135,6 +149,8 @@ class InMemoryRecordStore:
         with self._lock:
             if ids is None:
                 self._intents.pop(user_id, None)
+                if not self._table.rows(user_id):
+                    self._table.forget(user_id)
                 return
             open_ids = self._intents.get(user_id)
             if open_ids is None:

@@ -32,10 +32,10 @@ class Shelf:
     removals: dict[str, None] = field(default_factory=dict)
 
     def refuse_consumed(self, ids: Iterable[str]) -> None:
-        """Raise Conflict when one of the ids is in the ledger."""
+        """Raise Conflict when one of the ids is in the ledger, or was forgotten."""
         for memory_id in ids:
-            if memory_id in self.ledger:
-                raise Conflict(f"memory {shown(memory_id)} was consumed already; read it again before consolidating")
+            if memory_id in self.ledger or memory_id in self.tombstones:
+                raise Conflict(f"memory {shown(memory_id)} was consumed or forgotten; read again before consolidating")
 
     def note(self, at: datetime, kind: str, memory: Memory, by: str) -> None:
         """Add an event to the history of a memory."""

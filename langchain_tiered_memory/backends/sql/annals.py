@@ -67,6 +67,7 @@ class Annals:
         self.tombstones = Ids(link, _TOMBSTONES)
         self._insert = insert(_HISTORY)
         self._open = upsert(link)(_INTENTS).on_conflict_do_nothing()
+        self._whole = select(_INTENTS.c.whole).where(_INTENTS.c.user_key == _USER, _INTENTS.c.whole == 1)
         some = (_HISTORY.c.user_key == _USER, _HISTORY.c.memory_id.in_(_IDS))
         self._empty = update(_HISTORY).where(*some).values(memory=None)
         self._read = (
@@ -76,11 +77,11 @@ class Annals:
         )
 
     def consume(self, connection: Connection, user_id: str, ids: Sequence[str]) -> None:
-        """Enter sources in the ledger, or raise Conflict when one is there already."""
-        there = self.ledger.among(connection, user_id, ids)
+        """Enter sources in the ledger, or raise Conflict when one is there already, or was forgotten."""
+        there = self.ledger.among(connection, user_id, ids) | self.tombstones.among(connection, user_id, ids)
         for memory_id in ids:
             if memory_id in there:
-                raise Conflict(f"memory {shown(memory_id)} was consumed already: read it again before consolidating")
+                raise Conflict(f"memory {shown(memory_id)} was consumed or forgotten: read again before consolidating")
         self.ledger.add(connection, user_id, ids)
 
     def note(self, connection: Connection, user_id: str, notes: Iterable[Note], at: datetime) -> None:
@@ -138,6 +139,10 @@ class Annals:
             elif ids is not None:
                 ids.append(plain(memory_id))
         return {user_id: None if ids is None else tuple(ids) for user_id, ids in found.items()}
+
+    def erasing(self, connection: Connection, user_id: str) -> bool:
+        """Say whether the erasure of the whole user is still open."""
+        return connection.execute(self._whole, {"user": digest(user_id)}).first() is not None
 
     def close(self, connection: Connection, user_id: str, ids: Iterable[str] | None) -> None:
         """Close the intents for these ids, or all of the user."""

@@ -18,7 +18,7 @@ from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.tables import Meta, table_of
 from langchain_tiered_memory.backends.sql.upkeep import Upkeep
 from langchain_tiered_memory.backends.sql.writing import Writer
-from langchain_tiered_memory.core.errors import NotFound
+from langchain_tiered_memory.core.errors import Conflict, NotFound
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
 from langchain_tiered_memory.core.ports import Change, Changes, Entry, Forgotten, PassageVector, Placed, Vector
 from langchain_tiered_memory.core.text import escape
@@ -102,6 +102,7 @@ class SqlRecordStore:
             return ()
         with self._link.write("store records") as connection:
             version = self._shelf.counter.open(connection, user_id)
+            self._refuse_erased(connection, user_id, change)
             self._annals.consume(connection, user_id, consumed)
             ids = [entry.memory.id for entry in mine]
             forgotten = self._annals.tombstones.among(connection, user_id, ids)
@@ -123,6 +124,22 @@ class SqlRecordStore:
             )
             for one in outcomes
         )
+
+    def begin(self, user_id: str) -> int:
+        """See `RecordStore.begin`."""
+        version = self._reader.version(user_id)
+        if version:
+            return version
+        with self._link.write("begin a change") as connection:
+            return self._shelf.counter.open(connection, user_id)
+
+    def _refuse_erased(self, connection: Connection, user_id: str, change: Change) -> None:
+        """Raise Conflict when the counter that this transaction raised began after the change was begun."""
+        if change.since is None:
+            return
+        state = self._shelf.counter.read(connection, digest(user_id))
+        if state is None or state[1] > change.since or self._annals.erasing(connection, user_id):
+            raise Conflict("the user was erased: read again before writing")
 
     def consumed(self, user_id: str, ids: Sequence[str]) -> frozenset[str]:
         """See `RecordStore.consumed`."""
@@ -192,6 +209,8 @@ class SqlRecordStore:
         """See `RecordStore.close_intents`."""
         with self._link.write("note what is erased") as connection:
             self._annals.close(connection, user_id, ids)
+            if ids is None:
+                self._writer.leave(connection, user_id)
         self._link.truncate_log()
 
     # Vectors and their index

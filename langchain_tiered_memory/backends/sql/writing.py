@@ -174,6 +174,13 @@ class Writer:
         self._shelf.counter.forget(connection, user)
         return removed, int(counted)
 
+    def leave(self, connection: Connection, user_id: str) -> None:
+        """Remove the counter of a user without a row in this store."""
+        user, rows = digest(user_id), self._shelf.rows
+        self._shelf.counter.hold(connection, user)
+        if connection.execute(select(rows.c.id).where(rows.c.user_key == user).limit(1)).first() is None:
+            self._shelf.counter.forget(connection, user)
+
 
 def _changing(memory: Memory) -> Values:
     return {

@@ -72,6 +72,17 @@ class ApplyCases(RecordSuite):
         assert again.consumed(ADA, [*HOSTILE.values(), "unknown"]) == set(HOSTILE.values())
         assert again.consumed(BOB, list(HOSTILE.values())) == frozenset()
 
+    def test_a_forgotten_source_gives_nothing(self, store: RecordStore) -> None:
+        """Its facts were found before it was forgotten; they would bring it back."""
+        self.write(store, ADA, self.entry("a"))
+        store.forget(ADA, ["a"], NOW)
+
+        with pytest.raises(Conflict):
+            store.apply(ADA, change_of(self.fact("f", "a"), consumed=("b", "a"), by="consolidate"))
+
+        assert self.raw_ids(store, ADA) == set()
+        assert store.consumed(ADA, ["a", "b"]) == frozenset()
+
     def test_a_ledger_without_records_is_no_row(self, store: RecordStore) -> None:
         store.apply(ADA, change_of(consumed=("s1",)))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.ports import Change, Forgotten, RecordStore
 from langchain_tiered_memory.testing.samples import DAY, HOSTILE, NOW, once, passage
 from langchain_tiered_memory.testing.suites.applying import RecordSuite, change_of
@@ -210,6 +211,49 @@ class EraseCases(RecordSuite):
 
         store.close_intents(ADA, None)
         assert store.intents() == {}
+
+    def test_to_begin_is_to_have_a_counter_and_no_row(self, store: RecordStore) -> None:
+        version = store.begin(ADA)
+
+        again = self.reopened(store)
+        assert again.begin(ADA) == again.version(ADA) == version > 0
+        assert again.users() == ()
+        (placed,) = again.apply(ADA, change_of(self.entry("a"), since=version))
+        assert placed.outcome == "created"
+        assert again.begin(ADA) == again.version(ADA) > version
+
+    @pytest.mark.parametrize("known", [True, False])
+    @pytest.mark.parametrize("closed", [True, False])
+    @pytest.mark.parametrize("anew", [True, False])
+    def test_a_change_begun_before_an_erasure_is_refused(
+        self, store: RecordStore, *, known: bool, closed: bool, anew: bool
+    ) -> None:
+        """What it rests on was erased; it would bring the user back."""
+        if known:
+            self.write(store, ADA, self.entry("a"))
+        since = store.begin(ADA)
+        store.erase(ADA, NOW)
+        if closed:
+            store.close_intents(ADA, None)
+        if anew:
+            self.write(store, ADA, self.entry("b"))
+
+        with pytest.raises(Conflict):
+            store.apply(ADA, change_of(self.entry("c"), consumed=("a",), since=since))
+
+        assert self.raw_ids(store, ADA) == ({"b"} if anew else set())
+        assert store.consumed(ADA, ["a"]) == frozenset()
+        assert closed or dict(store.intents()) == {ADA: None}
+
+    def test_a_change_begun_while_an_erasure_is_open_is_refused(self, store: RecordStore) -> None:
+        store.erase(ADA, NOW)
+        since = store.begin(ADA)
+
+        with pytest.raises(Conflict):
+            store.apply(ADA, change_of(self.entry("a"), since=since))
+
+        store.close_intents(ADA, None)
+        assert (store.version(ADA), store.users()) == (0, ())
 
     def test_an_erased_user_may_start_anew(self, store: RecordStore) -> None:
         change = Change(entries=(self.entry("a", "old"),), consumed=("s",), at=NOW, by="remember")
