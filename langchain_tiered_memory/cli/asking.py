@@ -111,7 +111,7 @@ def list_(
     ] = None,
 ) -> None:
     """List memories, the latest written first. This counts no read."""
-    with store.opened(fresh=True) as memory:
+    with store.opened(fresh=True, index=False) as memory:
         found = memory.list(
             store.user_id,
             tier=tier,
@@ -126,7 +126,7 @@ def list_(
 
 def history(store: Store, id: Annotated[str, typer.Argument(help="The memory's id.")]) -> None:
     """Tell what happened to one memory, oldest first."""
-    with store.opened() as memory:
+    with store.opened(index=False) as memory:
         found = memory.history(store.user_id, id)
     store.screen.show(found, render.events(found))
 

@@ -83,7 +83,13 @@ class Store:
 
     @contextmanager
     def opened(
-        self, *, make: bool = False, fresh: bool = False, settle: bool = False, embedder: Embedder | None = None
+        self,
+        *,
+        make: bool = False,
+        fresh: bool = False,
+        settle: bool = False,
+        index: bool = True,
+        embedder: Embedder | None = None,
     ) -> Iterator[Engine]:
         """Open the memory and close it at the end.
 
@@ -93,6 +99,7 @@ class Store:
             make: Whether a memory that does not exist is made; otherwise looking for one leaves no folder behind.
             fresh: Whether what is due for the user is done first, so that what outlived a day is found.
             settle: Whether it is done at the end, so that the vector index follows what was written.
+            index: Whether the vector index is needed; loading its driver is most of a short command's time.
             embedder: Another embedder than the default.
 
         Raises:
@@ -105,7 +112,7 @@ class Store:
 
         system = MemorySystem(
             self.redis,
-            self.vector_db,
+            self.vector_db if index else "exact",
             self.postgres,
             path=self.path,
             settings=Settings(maintenance=MaintenanceSettings(automatic=False)),

@@ -133,7 +133,7 @@ def _examples(step: Remembered) -> Table:
 def _(step: Recalled) -> Iterator[RenderableType]:
     if not step.again:
         yield _heading(2, "Recall", f'memory.recall("{USER}", question) ranks what both tiers hold')
-        yield _note("A score is the sum of its parts.")
+        yield _note("A score is the sum of its parts. Her work has two answers: nothing says yet which one holds.")
     else:
         yield _heading(4, "Recall again", "asking the facts: what holds now, and what held earlier (as_of)")
     for _, asked in groupby(step.answers, key=lambda one: (one.question, one.as_of)):

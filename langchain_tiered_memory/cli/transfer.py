@@ -94,7 +94,7 @@ def export(
     file: Annotated[str, typer.Argument(help="The file to write; - is standard output.")] = "-",
 ) -> None:
     """Write all memories and transcripts of a user as JSON Lines, which `ltm import` reads."""
-    with store.opened() as memory:
+    with store.opened(index=False) as memory:
         if file != STANDARD_INPUT:
             report = memory.export_user(store.user_id, file)
             store.screen.show(report, render.figures(report, leave_out=("merged", "skipped")))
