@@ -46,7 +46,7 @@ def demo(
             task = progress.add_task("remembering", total=len(demo_messages()))
 
             def tell(step: Step) -> None:
-                progress.update(task, visible=False)
+                progress.stop()  # it may not draw into what is printed from here on
                 if not json:
                     screen.out.print(*shown(step), sep="\n")
 
