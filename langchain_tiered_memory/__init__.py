@@ -59,7 +59,8 @@ if TYPE_CHECKING:
         Status,
         TransferReport,
     )
-    from langchain_tiered_memory.system import MemorySystem, Session
+    from langchain_tiered_memory.faces import Session
+    from langchain_tiered_memory.system import MemorySystem
 
 _ROOMS = {
     "alone": ("LongTermMemory", "ShortTermMemory", "WorkingMemory"),
@@ -106,7 +107,8 @@ _ROOMS = {
         "Status",
         "TransferReport",
     ),
-    "system": ("MemorySystem", "Session"),
+    "faces": ("Session",),
+    "system": ("MemorySystem",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

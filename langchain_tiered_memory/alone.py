@@ -13,9 +13,9 @@ from langchain_tiered_memory.core.errors import ConfigError, shown
 from langchain_tiered_memory.core.ports import TokenCounter
 from langchain_tiered_memory.core.tiers import SyncTier
 from langchain_tiered_memory.core.working import WorkingMemory as _WorkingMemory
-from langchain_tiered_memory.system import Pools, TierMemory
+from langchain_tiered_memory.faces import TierMemory
+from langchain_tiered_memory.pools import Pools
 from langchain_tiered_memory.tokens import TiktokenCounter
-
 
 _MOST_HOURS = 1_000_000
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, ParamSpec, Self, TextIO, TypeVar
+from typing import Any, ClassVar, Self, TextIO
 
 from langchain_tiered_memory import wiring
 from langchain_tiered_memory.core.api import UNCHANGED, SyncMemory, documented_by
-from langchain_tiered_memory.core.chat import SyncSession
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.errors import ConfigError, shown
-from langchain_tiered_memory.core.model import Context, HistoryEvent, Memory, Message, NewMemory, RecallResult
+from langchain_tiered_memory.core.model import HistoryEvent, Memory, NewMemory, RecallResult
 from langchain_tiered_memory.core.reports import (
     ConsolidationReport,
     Explanation,
@@ -30,118 +24,8 @@ from langchain_tiered_memory.core.reports import (
     Status,
     TransferReport,
 )
-from langchain_tiered_memory.core.tiers import SyncTier
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-_SLOW_WORKERS = 2
-
-
-class Pools:
-    """Two bounded pools of threads: one for calls somebody waits for, one for long work that must not occupy it."""
-
-    def __init__(self, workers: int) -> None:
-        self._workers = workers
-        self._lock = threading.Lock()
-        self._process = 0
-        self._running: set[Future[Any]] = set()
-
-    async def call(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a call in the quick pool with the caller's context variables; a cancelled await leaves it whole."""
-        return await self._submit(self._pools()[0], partial(work, *args, **kwargs))
-
-    async def call_slow(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a call in the pool for long work."""
-        return await self._submit(self._pools()[1], partial(work, *args, **kwargs))
-
-    async def settle(self) -> None:
-        """Wait for every call under way, also those whose await was cancelled."""
-        while running := set(self._running):
-            await asyncio.get_running_loop().run_in_executor(None, wait, running)
-
-    def close(self) -> None:
-        """Let the threads go once they are done; a later call starts new ones."""
-        with self._lock:
-            if self._process == os.getpid():
-                self._quick.shutdown(wait=False)
-                self._slow.shutdown(wait=False)
-            self._process = 0
-
-    async def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], R]) -> R:
-        future = pool.submit(contextvars.copy_context().run, work)
-        self._running.add(future)
-        future.add_done_callback(self._running.discard)
-        return await asyncio.shield(asyncio.wrap_future(future))
-
-    def _pools(self) -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
-        with self._lock:
-            if self._process != os.getpid():  # at first, and in a child after a fork, which has none of our threads
-                self._quick = ThreadPoolExecutor(self._workers, "tiered-memory-call")
-                self._slow = ThreadPoolExecutor(_SLOW_WORKERS, "tiered-memory-work")
-                self._process = os.getpid()
-                self._running = set()
-            return self._quick, self._slow
-
-
-@documented_by(SyncSession)
-class Session:
-    """One conversation of a user. Holds nothing but its address: any number of objects may stand for one session."""
-
-    def __init__(self, blocking: SyncSession, pools: Pools) -> None:
-        """Wrap the blocking session."""
-        self.sync = blocking
-        self._pools = pools
-
-    @property
-    def user_id(self) -> str:
-        """Whose session it is."""
-        return self.sync.address.user_id
-
-    @property
-    def session_id(self) -> str:
-        """Which session it is."""
-        return self.sync.address.session_id
-
-    async def add(self, *messages: Any) -> tuple[Message, ...]:
-        return await self._pools.call(self.sync.add, *messages)
-
-    async def window(self) -> tuple[Message, ...]:
-        return await self._pools.call(self.sync.window)
-
-    async def transcript(self) -> tuple[Message, ...]:
-        return await self._pools.call(self.sync.transcript)
-
-    async def tokens(self) -> int:
-        return await self._pools.call(self.sync.tokens)
-
-    async def context(self, query: str | None = None, *, max_tokens: int | None = None, k: int = 5) -> Context:
-        return await self._pools.call(self.sync.context, query, max_tokens=max_tokens, k=k)
-
-    async def clear(self) -> int:
-        return await self._pools.call(self.sync.clear)
-
-
-@documented_by(SyncTier)
-class TierMemory:
-    """One stored tier by itself: stores, searches and deletes there and nowhere else."""
-
-    def __init__(self, blocking: SyncTier, pools: Pools) -> None:
-        """Wrap the blocking tier."""
-        self.sync = blocking
-        self._pools = pools
-
-    async def store(self, user_id: str, memory: Memory) -> Memory:
-        return await self._pools.call(self.sync.store, user_id, memory)
-
-    async def search(self, user_id: str, query: str, k: int = 5) -> RecallResult:
-        return await self._pools.call(self.sync.search, user_id, query, k)
-
-    async def get_high_access(self, user_id: str, min_count: int = 3) -> tuple[Memory, ...]:
-        return await self._pools.call(self.sync.get_high_access, user_id, min_count)
-
-    async def delete(self, user_id: str, id: str) -> bool:
-        return await self._pools.call(self.sync.delete, user_id, id)
+from langchain_tiered_memory.faces import Session, TierMemory
+from langchain_tiered_memory.pools import Pools
 
 
 @documented_by(SyncMemory)
@@ -181,7 +65,15 @@ class MemorySystem:
         Raises:
             ConfigError: These arguments cannot work.
         """
-        self._start(wiring.plan(redis, vector_db, postgres, path, options), temporary=False)
+        temporary = options.pop("_temporary", False)  # `open` without a path
+        self._plan = wiring.plan(redis, vector_db, postgres, path, options)
+        self.sync = Engine(wiring.Wiring(self._plan, temporary=temporary).open, self._plan.settings)
+        """The same memory, blocking."""
+        self._pools = Pools(self._plan.settings.maintenance.workers)
+        self.short_term = TierMemory(self.sync.short_term, self._pools)
+        """Short-term memory by itself."""
+        self.long_term = TierMemory(self.sync.long_term, self._pools)
+        """Long-term memory by itself."""
 
     @classmethod
     def open(cls, path: str | Path | None = None, **options: Any) -> Self:
@@ -191,20 +83,7 @@ class MemorySystem:
             path: The folder, made if need be. None: a temporary one that is removed on closing. ":memory:": in RAM.
             **options: As in the constructor.
         """
-        system = cls.__new__(cls)
-        where = wiring.IN_MEMORY if path is None else path
-        system._start(wiring.plan(None, None, None, where, options), temporary=path is None)
-        return system
-
-    def _start(self, plan: wiring.Plan, *, temporary: bool) -> None:
-        self._plan = plan
-        self.sync = Engine(wiring.Wiring(plan, temporary=temporary).open, plan.settings)
-        """The same memory, blocking."""
-        self._pools = Pools(plan.settings.maintenance.workers)
-        self.short_term = TierMemory(self.sync.short_term, self._pools)
-        """Short-term memory by itself."""
-        self.long_term = TierMemory(self.sync.long_term, self._pools)
-        """Long-term memory by itself."""
+        return cls(path=wiring.IN_MEMORY if path is None else path, _temporary=path is None, **options)
 
     @classmethod
     def register(cls, name: str, factory: Callable[[], MemorySystem]) -> None:

@@ -3,9 +3,9 @@
     python -m langchain_tiered_memory.bench.speed [--memories 10000] [--calls 300]
 
 One user, a store in a temporary folder, random texts of 20 words of a vocabulary of 5,000, sessions of 50 turns.
-Printed are p50 and p95 in milliseconds and the ratio of the p50 to its floor, measured in the same run on the same data: a
-committed insert into bare SQLite for `remember`, a numpy dot product with the 50 best for `recall`, and a query of a
-bare Chroma collection.
+Printed are p50 and p95 in milliseconds and the ratio of the p50 to its floor, measured in the same run on the same
+data: a committed insert into bare SQLite for `remember`, a numpy dot product with the 50 best for `recall`, and a
+query of a bare Chroma collection.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ _UNSURE = re.compile(r"\b(?:if|maybe|perhaps|might|would|wish|suppose|imagine|ki
 _QUOTED = re.compile(r"[\"“”«»]")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _POINTING = re.compile(
-    r"\b(?:like|love|enjoy|hate|prefer|adore|dislike|stand) (?:it|that|this|these|those|them|him|her|you|how|when|what)\b",
+    rf"\b(?:{_TASTE}) (?:it|that|this|these|those|them|him|her|you|how|when|what)\b",
     re.IGNORECASE,
 )
 

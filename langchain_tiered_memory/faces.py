@@ -1,0 +1,71 @@
+"""The asynchronous faces of a session and of a tier, one line per call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_tiered_memory.core.api import documented_by
+from langchain_tiered_memory.core.chat import SyncSession
+from langchain_tiered_memory.core.model import Context, Memory, Message, RecallResult
+from langchain_tiered_memory.core.tiers import SyncTier
+from langchain_tiered_memory.pools import Pools
+
+
+@documented_by(SyncSession)
+class Session:
+    """One conversation of a user. Holds nothing but its address: any number of objects may stand for one session."""
+
+    def __init__(self, blocking: SyncSession, pools: Pools) -> None:
+        """Wrap the blocking session."""
+        self.sync = blocking
+        self._pools = pools
+
+    @property
+    def user_id(self) -> str:
+        """Whose session it is."""
+        return self.sync.address.user_id
+
+    @property
+    def session_id(self) -> str:
+        """Which session it is."""
+        return self.sync.address.session_id
+
+    async def add(self, *messages: Any) -> tuple[Message, ...]:
+        return await self._pools.call(self.sync.add, *messages)
+
+    async def window(self) -> tuple[Message, ...]:
+        return await self._pools.call(self.sync.window)
+
+    async def transcript(self) -> tuple[Message, ...]:
+        return await self._pools.call(self.sync.transcript)
+
+    async def tokens(self) -> int:
+        return await self._pools.call(self.sync.tokens)
+
+    async def context(self, query: str | None = None, *, max_tokens: int | None = None, k: int = 5) -> Context:
+        return await self._pools.call(self.sync.context, query, max_tokens=max_tokens, k=k)
+
+    async def clear(self) -> int:
+        return await self._pools.call(self.sync.clear)
+
+
+@documented_by(SyncTier)
+class TierMemory:
+    """One stored tier by itself: stores, searches and deletes there and nowhere else."""
+
+    def __init__(self, blocking: SyncTier, pools: Pools) -> None:
+        """Wrap the blocking tier."""
+        self.sync = blocking
+        self._pools = pools
+
+    async def store(self, user_id: str, memory: Memory) -> Memory:
+        return await self._pools.call(self.sync.store, user_id, memory)
+
+    async def search(self, user_id: str, query: str, k: int = 5) -> RecallResult:
+        return await self._pools.call(self.sync.search, user_id, query, k)
+
+    async def get_high_access(self, user_id: str, min_count: int = 3) -> tuple[Memory, ...]:
+        return await self._pools.call(self.sync.get_high_access, user_id, min_count)
+
+    async def delete(self, user_id: str, id: str) -> bool:
+        return await self._pools.call(self.sync.delete, user_id, id)
