@@ -199,9 +199,3 @@ def test_the_command_gives_the_steps_as_data() -> None:
     assert list(steps) == ["remembered", "recalled", "consolidated", "recalled_again", "left"]
     fates = [one["fate"] for one in steps["left"]["outcomes"]]
     assert fates.count("let_go") == len(fates) - len(KEPT)
-
-
-def test_the_readme_quotes_what_is_left_two_days_later(story: Story) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-
-    assert two_days_later(story.left) in readme
