@@ -14,8 +14,8 @@ from langchain_tiered_memory.core.text import analyze, clean, normalize, passage
 
 def digest(*parts: object) -> str:
     """Return 32 hex digits (BLAKE2b, 128 bits) of the parts; different parts give different digests."""
-    text = json.dumps(parts, default=str)  # ASCII: lone surrogates and NUL are escaped, nothing is lost
-    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+    text = json.dumps(parts, default=str, ensure_ascii=False)  # escapes would join surrogates that stand apart
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def derive_id(memory: Memory, user_id: str, observed_at: datetime) -> str:

@@ -10,12 +10,16 @@ from datetime import datetime
 from typing import Any
 
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.model import MemoryType, Message, Tier, to_utc
+from langchain_tiered_memory.core.model import Memory, MemoryType, Message, Tier, to_utc
 
 MAX_ID_CHARS = 512
 """Longest id of a memory, session or agent, and longest slot, role, name or origin, in characters."""
 MAX_METADATA_BYTES = 1_000_000
 """Most JSON in one metadata."""
+MAX_DEPTH = 64
+"""Most levels of mappings and lists in metadata, and in a message's parts, calls and extra."""
+MAX_COUNT = 2**63 - 1
+"""Largest whole number; every store holds it."""
 MAX_MESSAGE_BYTES = 64_000_000
 """Most JSON in one message's parts, calls and extra: a few images."""
 
@@ -109,7 +113,7 @@ def share(field: str, value: object) -> float:
 
 def count(field: str, value: object, least: int = 1) -> int:
     """Return a whole number of at least `least`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_COUNT:
         raise InvalidInput(field, value, f"a whole number of at least {least} is needed")
     return value
 
@@ -139,26 +143,79 @@ def metadata(value: object, field: str = "metadata", max_bytes: int = MAX_METADA
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput(field, value, "a mapping of names to JSON values is needed")
-    if not all(isinstance(key, str) for key in value):
-        raise InvalidInput(field, value, "the keys must be str")
     try:
-        text = json.dumps(dict(value), allow_nan=False, default=_mapping)
-    except (TypeError, ValueError, RecursionError) as error:
+        copy: dict[str, Any] = _json(value, MAX_DEPTH)
+        text = json.dumps(copy, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
         raise InvalidInput(field, value, f"JSON cannot hold it ({error})") from None
-    if len(text) > max_bytes:
+    if len(text.encode("utf-8", "surrogatepass")) > max_bytes:
         raise InvalidInput(field, value, f"at most {max_bytes} bytes of JSON are possible")
-    copy: dict[str, Any] = json.loads(text)
     return copy
 
 
-_MESSAGE_FIELDS = frozenset(f.name for f in fields(Message))
-
-
-def _mapping(value: object) -> object:
-    """Let JSON hold any mapping, not only dict."""
+def _json(value: object, depth: int) -> Any:
+    """Return a copy in the types of JSON. A way through text would join surrogates that stand apart."""
+    if not depth:
+        raise ValueError(f"it is more than {MAX_DEPTH} levels deep")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no number of JSON")
+        return float(value)
     if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("the keys must be str")
+        return {str.__str__(key): _json(one, depth - 1) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(one, depth - 1) for one in value]
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
+def memory(value: object, max_bytes: int) -> Memory:
+    """Return a plain memory with every field checked and every instant in UTC."""
+    if not isinstance(value, Memory):
+        raise InvalidInput("memory", value, "a Memory is needed")
+    sources: object = value.source_ids
+    if isinstance(sources, str) or not isinstance(sources, Sequence):
+        raise InvalidInput("source_ids", sources, "a sequence of ids is needed")
+    return Memory(
+        content(value.content, max_bytes),
+        memory_type(value.memory_type),
+        share("importance", value.importance),
+        created_at=_moment("created_at", value.created_at),
+        last_accessed=_moment("last_accessed", value.last_accessed),
+        access_count=count("access_count", value.access_count, 0),
+        id="" if value.id == "" else label("id", value.id),
+        user_id=value.user_id,
+        tier=tier(value.tier),
+        observed_at=_moment("observed_at", value.observed_at),
+        valid_to=instant("valid_to", value.valid_to),
+        superseded_by=optional_label("superseded_by", value.superseded_by),
+        slot=optional_label("slot", value.slot),
+        session_id=optional_label("session_id", value.session_id),
+        agent_id=optional_label("agent_id", value.agent_id),
+        role=optional_label("role", value.role),
+        name=optional_label("name", value.name),
+        origin=optional_label("origin", value.origin),
+        source_ids=tuple(label("source_ids", one) for one in sources),
+        metadata=metadata(value.metadata),
+        pinned=flag("pinned", value.pinned),
+    )
+
+
+def _moment(field: str, value: object) -> datetime:
+    found = instant(field, value)
+    if found is None:
+        raise InvalidInput(field, value, "a datetime is needed")
+    return found
+
+
+_MESSAGE_FIELDS = frozenset(f.name for f in fields(Message))
 
 
 def to_message(value: object) -> Message:

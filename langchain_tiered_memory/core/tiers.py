@@ -24,14 +24,14 @@ class SyncTier:
         Idempotent by `id`; without one the id follows from speaker, session, content and `observed_at`.
 
         Raises:
-            InvalidInput: It is no memory, or blank.
+            InvalidInput: It is no memory, or a field of it cannot be used; nothing was written.
             Conflict: The id exists with another content, or was forgotten.
         """
-        rooms = self._opening.ready(writing=True)
-        if not isinstance(memory, Memory):
-            raise InvalidInput("memory", memory, "a Memory is needed")
         user = inputs.user(user_id)
-        inputs.content(memory.content, rooms.parts.settings.placement.max_content_bytes)
+        rooms = self._opening.writable(user)
+        memory = inputs.memory(memory, rooms.parts.settings.placement.max_content_bytes)
+        if self.tier is Tier.SHORT_TERM and memory.slot is not None:
+            raise InvalidInput("slot", memory.slot, "a value of a slot is kept in long-term memory")
         named = memory.id or derive_id(memory, user, memory.observed_at)
         rooms.maintenance.settle(user, [named])
         entry = rooms.admission.revised(replace(memory, id=named, user_id=user, tier=self.tier))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.inputs import instant, to_message
-from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier
+from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
 from langchain_tiered_memory.core.reports import TransferReport
@@ -22,6 +23,9 @@ BY = "import"
 _BATCH = 500
 _TIMES = ("created_at", "last_accessed", "observed_at", "valid_to")
 _MESSAGE_FIELDS = tuple(f.name for f in fields(Message))
+_KINDS = ("memory", "message")
+_EMPTY: tuple[object, ...] = ((), [], {}, "")
+_APART = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class Transfer:
@@ -38,17 +42,27 @@ class Transfer:
             return _written(file, self.lines(user_id))
         target = Path(file)
         part = target.with_name(target.name + ".part")
-        with part.open("w", encoding="ascii") as out:
-            report = _written(out, self.lines(user_id))
-        part.replace(target)
+        try:
+            with part.open("w", encoding="utf-8", errors="surrogatepass") as out:
+                report = _written(out, self.lines(user_id))
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
         return report
 
     def read(self, user_id: str, file: str | Path | TextIO) -> TransferReport:
-        """Merge a text file, or the file at a path; see `load`."""
-        if not isinstance(file, (str, Path)):
-            return self.load(user_id, file)
-        with Path(file).open(encoding="utf-8") as lines:
-            return self.load(user_id, lines)
+        """Merge a text file, or the file at a path; see `load`.
+
+        Raises:
+            InvalidInput: It is no text in UTF-8, or a line is not one of an export.
+        """
+        try:
+            if not isinstance(file, (str, Path)):
+                return self.load(user_id, file)
+            with Path(file).open(encoding="utf-8", errors="surrogatepass") as lines:
+                return self.load(user_id, lines)
+        except UnicodeDecodeError as error:
+            raise InvalidInput("file", str(file), f"a text in UTF-8 is needed ({error.reason})") from None
 
     def lines(self, user_id: str) -> Iterator[str]:
         """Yield one JSON text per memory in the order of writing, then per message, sessions one after the other."""
@@ -60,12 +74,12 @@ class Transfer:
             ids = [entry.memory.id for entry in heads if entry.memory.tier is tier]
             for start in range(0, len(ids), _BATCH):
                 for memory in store.get(user_id, ids[start : start + _BATCH]):
-                    yield json.dumps({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
+                    yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
         for session_id in sorted(self._parts.transcripts.sessions(user_id)):
             for one in self._messages(user_id, session_id):
                 fields_of = {name: getattr(one.message, name) for name in _MESSAGE_FIELDS}
                 where = {"session_id": session_id, "agent_id": one.agent_id}
-                yield json.dumps({"kind": "message", **where, **_plain(fields_of)})
+                yield _line({"kind": "message", **where, **_plain(fields_of)})
 
     def load(self, user_id: str, lines: Iterable[str]) -> TransferReport:
         """Merge lines written by `lines` into a user; what was forgotten stays so. All go to long-term memory.
@@ -80,7 +94,7 @@ class Transfer:
             if not line.strip():
                 continue
             row = _row(line, number)
-            if row.get("kind") == "message":
+            if row["kind"] == "message":
                 messages.append(self._message(row, number))
             else:
                 entries.append(self._entry(user_id, row, number))
@@ -92,15 +106,34 @@ class Transfer:
     def _apply(self, user_id: str, entries: list[Entry], report: TransferReport) -> TransferReport:
         if not entries:
             return report
-        change = Change(entries=tuple(entries), at=self._parts.clock(), by=BY, strict=False)
+        items = {item.id: item for item in self._parts.items.get(user_id, [entry.memory.id for entry in entries])}
+        merged = [
+            self._merged(entry, items[entry.memory.id]) if entry.memory.id in items else entry for entry in entries
+        ]
+        change = Change(entries=tuple(merged), at=self._parts.clock(), by=BY, strict=False)
         outcomes = [placed.outcome for placed in self._parts.records.apply(user_id, change)]
-        self._parts.items.remove(user_id, {entry.memory.id: None for entry in entries})
+        self._parts.items.remove(user_id, dict.fromkeys(items))
+        new = [
+            outcome == "created" and entry.memory.id not in items
+            for outcome, entry in zip(outcomes, entries, strict=True)
+        ]
+        skipped = outcomes.count("forgotten")
         return replace(
             report,
-            memories=report.memories + outcomes.count("created"),
-            skipped=report.skipped + outcomes.count("forgotten"),
-            merged=report.merged + sum(one not in {"created", "forgotten"} for one in outcomes),
+            memories=report.memories + sum(new),
+            skipped=report.skipped + skipped,
+            merged=report.merged + len(new) - sum(new) - skipped,
         )
+
+    def _merged(self, entry: Entry, item: Memory) -> Entry:
+        """Return the item that has the entry's id as the record to be: what is there stays, counts take the higher."""
+        memory = replace(
+            item,
+            tier=Tier.LONG_TERM,
+            access_count=max(item.access_count, entry.memory.access_count),
+            last_accessed=max(item.last_accessed, entry.memory.last_accessed),
+        )
+        return replace(self._admission.entry(memory, memory.created_at, repeatable=False), order=entry.order)
 
     def _append(self, user_id: str, messages: list[StoredMessage], report: TransferReport) -> TransferReport:
         by_session: dict[str, list[StoredMessage]] = {}
@@ -117,23 +150,24 @@ class Transfer:
         try:
             known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
             known |= {name: _instant(known[name]) for name in _TIMES if name in known}
-            known["source_ids"] = tuple(known.get("source_ids", ()))
-            memory = Memory(**{**known, "user_id": user_id, "tier": Tier.LONG_TERM})
+            given = Memory(**{**known, "user_id": user_id, "tier": Tier.LONG_TERM})
+            memory = inputs.memory(given, self._parts.settings.placement.max_content_bytes)
+            inputs.label("id", memory.id)
             entry = self._admission.entry(memory, memory.created_at, repeatable=False)
-            return replace(entry, order=int(row.get("order", entry.order)))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"line {number}", dict(row), f"a memory of an export is needed ({error})") from error
+            return replace(entry, order=inputs.count("order", row.get("order", entry.order), 0))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInput(f"line {number}", "memory", f"a memory of an export is needed ({error})") from error
 
     def _message(self, row: Mapping[str, Any], number: int) -> StoredMessage:
         try:
             known = {name: row[name] for name in _MESSAGE_FIELDS if name in row}
-            message = to_message({**known, "created_at": _instant(known.get("created_at"))})
-            counter = self._parts.counter
-            return StoredMessage(
-                message, 0, counter.message(message), counter.name, row.get("agent_id"), row["session_id"]
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"line {number}", dict(row), f"a message of an export is needed ({error})") from error
+            message = inputs.to_message({**known, "created_at": _instant(row["created_at"])})
+            inputs.label("id", message.id)
+            agent_id, session_id = row.get("agent_id"), inputs.label("session_id", row["session_id"])
+            tokens, counter = self._parts.counter.message(message), self._parts.counter.name
+            return StoredMessage(message, 0, tokens, counter, inputs.optional_label("agent_id", agent_id), session_id)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InvalidInput(f"line {number}", "message", f"a message of an export is needed ({error})") from error
 
     def _messages(self, user_id: str, session_id: str) -> list[StoredMessage]:
         found: list[StoredMessage] = []
@@ -156,18 +190,27 @@ def _written(out: TextIO, lines: Iterable[str]) -> TransferReport:
 def _row(line: str, number: int) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:
-        raise InvalidInput(f"line {number}", line, f"one JSON object per line is needed ({error})") from None
-    if not isinstance(row, dict):
-        raise InvalidInput(f"line {number}", line, "one JSON object per line is needed")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"line {number}", "text", f"one JSON object per line is needed ({error})") from None
+    if not isinstance(row, dict) or row.get("kind") not in _KINDS:
+        raise InvalidInput(f"line {number}", "JSON", f"an object whose kind is one of {', '.join(_KINDS)} is needed")
     return row
 
 
-def _instant(value: object) -> datetime | None:
-    return instant("instant", datetime.fromisoformat(value)) if isinstance(value, str) else None
+def _line(row: Mapping[str, Any]) -> str:
+    """Return a row as JSON in ASCII, but for one with surrogates apart, which escapes would join to a character."""
+    text = json.dumps(row, ensure_ascii=False)
+    return text if text.isascii() or _APART.search(text) else json.dumps(row)
+
+
+def _instant(value: object) -> datetime:
+    if not isinstance(value, str):
+        raise TypeError("an instant is text of ISO 8601")
+    return to_utc(datetime.fromisoformat(value))
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values as JSON can hold them, without those that say nothing."""
-    told = {name: value for name, value in values.items() if value not in (None, (), [], {}, "", False)}
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in told.items()}
+    """Return the values as JSON can hold them, without those that say nothing; 0 says something, and so does ""."""
+    told = {name: value for name, value in values.items() if value is not None and value is not False}
+    full = {name: value for name, value in told.items() if name == "content" or value not in _EMPTY}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in full.items()}
