@@ -106,6 +106,7 @@ class Wiring:
     def __init__(self, plan: Plan, *, temporary: bool = False) -> None:
         self._plan = plan
         self._temporary = temporary
+        self._databases: list[Any] = []
 
     def open(self) -> Parts:
         """Open every part; if one fails, those opened before it are closed again.
@@ -115,6 +116,7 @@ class Wiring:
             SchemaMismatch: A store was written by another version.
             ConfigError: Something needed is not installed or not a store.
         """
+        self._databases = []
         with ExitStack() as stack:
             folder = self._folder(stack)
             parts = self._parts(folder, stack)
@@ -150,7 +152,7 @@ class Wiring:
             clock=plan.clock,
             settings=plan.settings,
             weights=plan.weights,
-            compact=_nothing,
+            compact=self._compact,
             close=stack.close,
         )
 
@@ -174,15 +176,22 @@ class Wiring:
 
         return sql.SqlRecordStore(engine), sql.SqlTranscriptStore(engine), items
 
-    @staticmethod
-    def _database(where: object, stack: ExitStack) -> Any:
+    def _database(self, where: object, stack: ExitStack) -> Any:
         from langchain_tiered_memory.backends import sql
 
         engine, owned = sql.connect(where)
         if owned:
             stack.callback(engine.dispose)
         sql.prepare(engine)
+        self._databases.append(engine)
         return engine
+
+    def _compact(self) -> None:
+        """Let every database give back the space of what was deleted."""
+        for engine in self._databases:
+            from langchain_tiered_memory.backends import sql
+
+            sql.compact(engine)
 
     def _short_term(self, local: Callable[[], ItemStore], stack: ExitStack) -> ItemStore:
         redis: Any = self._plan.redis
@@ -260,7 +269,3 @@ def _counter(encoding: str) -> TokenCounter:
     from langchain_tiered_memory.tokens import TiktokenCounter
 
     return TiktokenCounter(encoding)
-
-
-def _nothing() -> None:
-    """Do nothing: no store gives space back yet."""

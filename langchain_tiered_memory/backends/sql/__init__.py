@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_tiered_memory.backends.sql.connect import connect
 from langchain_tiered_memory.backends.sql.items import SqlItemStore
 from langchain_tiered_memory.backends.sql.records import SqlRecordStore
-from langchain_tiered_memory.backends.sql.schema import SCHEMA_VERSION, prepare
+from langchain_tiered_memory.backends.sql.schema import SCHEMA_VERSION, compact, prepare
 from langchain_tiered_memory.backends.sql.transcripts import SqlTranscriptStore
 
-__all__ = ["SCHEMA_VERSION", "SqlItemStore", "SqlRecordStore", "SqlTranscriptStore", "connect", "prepare"]
+__all__ = ["SCHEMA_VERSION", "SqlItemStore", "SqlRecordStore", "SqlTranscriptStore", "compact", "connect", "prepare"]

@@ -41,6 +41,19 @@ def prepare(engine: Engine) -> None:
             raise SchemaMismatch(link.name, found, SCHEMA_VERSION)
 
 
+def compact(engine: Engine) -> None:
+    """Give the space of deleted rows back to the disk. SQLite needs this; PostgreSQL sees to it by itself.
+
+    Raises:
+        BackendUnavailable: The database failed, as when another process is writing to the file; nothing was changed.
+    """
+    link = link_of(engine)
+    if link.sqlite:
+        with link.glance("give space back") as connection:
+            connection.exec_driver_sql("VACUUM")
+        link.truncate_log()
+
+
 def _version(connection: Connection) -> int | None:
     if not inspect(connection).has_table(_SCHEMA.name):
         return None
