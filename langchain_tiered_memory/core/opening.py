@@ -31,7 +31,8 @@ class Opening:
             if self._opened is None or self._process != os.getpid():
                 self._model_checked = False
                 self._opened, self._process = Rooms(self._open_parts()), os.getpid()
-                self._opened.background.opened()
+                if self._matches(self._opened):
+                    self._opened.background.opened()
             return self._opened
 
     def ready(self, *, writing: bool = False) -> Rooms:
@@ -51,6 +52,22 @@ class Opening:
                 self.adopt_model()
             self._model_checked = stored is not None or writing
         return rooms
+
+    def writable(self, user_id: str) -> Rooms:
+        """Return the rooms, ready to be written to, with no interrupted erasure of the user left to take that along.
+
+        Raises:
+            ModelMismatch: The store's vectors are of another model.
+            BackendUnavailable: An erasure cannot be finished now.
+        """
+        rooms = self.ready(writing=True)
+        rooms.forgetting.settle(user_id)
+        return rooms
+
+    @staticmethod
+    def _matches(rooms: Rooms) -> bool:
+        """Say whether the store's vectors, if there are any, are of the model in use."""
+        return rooms.parts.records.read_meta(MODEL_KEY) in {None, rooms.parts.embedder.model_id}
 
     def adopt_model(self) -> None:
         """Make the embedding model in use the store's own."""

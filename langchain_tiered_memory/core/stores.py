@@ -127,8 +127,8 @@ class RecordStore(MemoryStore, Protocol):
     def apply(self, user_id: str, change: Change) -> tuple[Placed, ...]:
         """Write a change in one transaction; one outcome per entry.
 
-        For each entry in order: an id with a tombstone is "forgotten"; an id that is there is "existing", and its
-        `access_count` and `last_accessed` rise to the entry's if those are higher; an entry with a slot is filed in
+        For each entry in order: an id with a tombstone is "forgotten"; an id that is there is "existing", and if the
+        entry was read more often its `access_count` and `last_accessed` rise to the entry's; one with a slot is filed in
         its chain (`core.slots.file_in_chain`: "created" or "reinforced"); an active record with the same
         `duplicate_key` is "reinforced" or "repeated" as in `ItemStore.put`; else it is "created". Then the consumed
         ids enter the ledger. Every change of a record leaves a history event.

@@ -63,12 +63,11 @@ class _Writing:
 
     def _exists(self, entry: Entry) -> Placed:
         row, memory = self._user.rows[entry.memory.id], entry.memory
-        count = max(row.memory.access_count, memory.access_count)
-        later = max(row.memory.last_accessed, memory.last_accessed)
-        risen = replace(row, memory=replace(row.memory, access_count=count, last_accessed=later))
-        if risen != row:
-            self._user.write(risen, self._stamp)
-        return Placed(own_memory(risen.memory), "existing")
+        if memory.access_count > row.memory.access_count:
+            later = max(row.memory.last_accessed, memory.last_accessed)
+            row = replace(row, memory=replace(row.memory, access_count=memory.access_count, last_accessed=later))
+            self._user.write(row, self._stamp)
+        return Placed(own_memory(row.memory), "existing")
 
     def _create(self, entry: Entry, superseded: tuple[str, ...] = ()) -> Placed:
         memory = entry.memory

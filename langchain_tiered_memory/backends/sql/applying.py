@@ -65,9 +65,9 @@ class Applying:
 
     def _raise(self, entry: Entry) -> Outcome:
         given, stands = entry.memory, self._draft[entry.memory.id].memory
-        count = max(stands.access_count, given.access_count)
-        accessed = max(stands.last_accessed, given.last_accessed)
-        self._draft.change(replace(stands, access_count=count, last_accessed=accessed))
+        if given.access_count > stands.access_count:
+            accessed = max(stands.last_accessed, given.last_accessed)
+            self._draft.change(replace(stands, access_count=given.access_count, last_accessed=accessed))
         return Outcome(stands.id, "existing")
 
     def _file(self, entry: Entry) -> Outcome:

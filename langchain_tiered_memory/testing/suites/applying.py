@@ -137,7 +137,7 @@ class ApplyCases(RecordSuite):
         self.write(store, ADA, self.entry("a", access_count=3, last_accessed=NOW + DAY))
         version = store.version(ADA)
 
-        (lower,) = self.write(store, ADA, self.entry("a", access_count=2, last_accessed=NOW))
+        (lower,) = self.write(store, ADA, self.entry("a", access_count=3, last_accessed=NOW + 9 * DAY))
         assert (lower.memory.access_count, lower.memory.last_accessed) == (3, NOW + DAY)
         assert store.version(ADA) == version
 
