@@ -1,0 +1,39 @@
+"""The memory in LangChain's terms: for chains, retrievers, histories, graphs and agents.
+
+Each adapter is loaded when it is first used, and says then what to install if its framework is missing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.langchain.history import TieredChatMessageHistory
+
+_ROOM_OF = {
+    "TieredChatMessageHistory": "history",
+}
+
+__all__ = [
+    "TieredChatMessageHistory",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load an adapter at its first use.
+
+    Raises:
+        ImportError: Its framework is not installed; the message says how to install it.
+    """
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{room}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the adapters."""
+    return sorted(__all__)
