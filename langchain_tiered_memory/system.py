@@ -91,6 +91,9 @@ class MemorySystem:
 
         The factory is called once per process, when somebody first asks; a new factory replaces the old one.
         """
+        given: object = factory
+        if not callable(given):
+            raise ConfigError(f"factory={shown(factory)} cannot be used: a callable that returns a system is needed")
         with cls._registry_lock:
             cls._factories[name] = factory
             cls._registered.pop(name, None)

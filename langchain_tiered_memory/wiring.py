@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -14,7 +17,7 @@ from typing import Any
 from langchain_tiered_memory.core.config import RankingWeights, Settings
 from langchain_tiered_memory.core.errors import ConfigError, shown
 from langchain_tiered_memory.core.inputs import share
-from langchain_tiered_memory.core.model import MemoryType
+from langchain_tiered_memory.core.model import MemoryType, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import (
     Clock,
@@ -57,11 +60,6 @@ class Plan:
     settings: Settings = field(default_factory=Settings)
     clock: Clock = system_clock
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether what is not given lives in RAM."""
-        return self.path == IN_MEMORY
-
 
 def plan(redis: object, vector_db: object, postgres: object, path: object, options: dict[str, Any]) -> Plan:
     """Check the arguments of a system and return what it is to be made of.
@@ -75,10 +73,12 @@ def plan(redis: object, vector_db: object, postgres: object, path: object, optio
             f"{', '.join(missing)} not given and no path to embed them in: give path='./memory', "
             "or use MemorySystem.open() for a temporary one"
         )
-    if path is not None and not isinstance(path, (str, Path)):
+    if path is not None and (not isinstance(path, (str, Path)) or path == ""):
         raise ConfigError(f"path={shown(path)} cannot be used: a folder, or ':memory:', is needed")
     if type(redis).__module__.startswith("redis.asyncio"):
         raise ConfigError("redis is a redis.asyncio client: give a URL or a blocking redis.Redis, calls stay async")
+    for name, value in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)):
+        _check_place(name, value)
     given = {name: value for name, value in options.items() if value is not None}
     if given.pop("llm", None) is not None:
         raise ConfigError("llm= has no use yet: give a scorer= or extractor= that calls your model")
@@ -87,6 +87,7 @@ def plan(redis: object, vector_db: object, postgres: object, path: object, optio
         raise ConfigError(f"unknown options {', '.join(sorted(strangers))}: see MemorySystem")
     _check_type(given, "weights", RankingWeights)
     _check_type(given, "settings", Settings)
+    _check_models(given)
     if not callable(given.get("clock", system_clock)):
         raise ConfigError(
             f"clock={shown(given['clock'])} cannot be used: a callable returning an aware datetime is needed"
@@ -100,12 +101,44 @@ def _check_type(given: dict[str, Any], name: str, wanted: type) -> None:
         raise ConfigError(f"{name}={shown(given[name])} cannot be used: a {wanted.__name__} is needed")
 
 
+_SCHEMES = {
+    "redis": ("redis://", "rediss://", "unix://"),
+    "vector_db": ("http://", "https://"),
+    "postgres": ("postgresql", "postgres://", "sqlite://", "sqlite+"),
+}
+
+
+def _check_place(name: str, value: object) -> None:
+    """Refuse what is neither a URL of the kind nor an object that may be a client; a URL may hold a password."""
+    if isinstance(value, str):
+        if not value.startswith(_SCHEMES[name]) and not (name == "vector_db" and value == EXACT):
+            known = ", ".join(one if one.endswith("://") else f"{one}…://" for one in _SCHEMES[name])
+            raise ConfigError(f"{name} is text but no URL that can be used: it has to begin with one of {known}")
+    elif isinstance(value, (bool, int, float, bytes, tuple, list, dict, set, type)):
+        raise ConfigError(f"{name}={shown(value)} cannot be used: a URL or a client is needed")
+
+
+def _check_models(given: dict[str, Any]) -> None:
+    scorer = given.get("scorer")
+    if scorer is not None and (isinstance(scorer, type) or not callable(getattr(scorer, "score", None))):
+        raise ConfigError(f"scorer={shown(scorer)} cannot be used: an object with score(content, …) is needed")
+    if "extractor" in given:
+        _extractor(given["extractor"])
+    if "embedder" in given:
+        from langchain_tiered_memory.embedding import as_embedder
+
+        as_embedder(given["embedder"])
+
+
 class Wiring:
     """Opens a plan's parts; those of a temporary plan in a folder that goes when they are closed."""
 
     def __init__(self, plan: Plan, *, temporary: bool = False) -> None:
         self._plan = plan
         self._temporary = temporary
+        self._remove: weakref.finalize[[str, int], Wiring] | None = None
+        self._made = ""
+        self._owner = 0
         self._databases: list[Any] = []
 
     def open(self) -> Parts:
@@ -125,7 +158,14 @@ class Wiring:
 
     def _folder(self, stack: ExitStack) -> Path | None:
         if self._temporary:
-            return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tiered-memory-")))
+            # A child after a fork works in its parent's folder, and leaves it to the parent.
+            if self._remove is None or not self._remove.alive:
+                self._made = tempfile.mkdtemp(prefix="tiered-memory-")
+                self._owner = os.getpid()
+                self._remove = weakref.finalize(self, _remove, self._made, self._owner)
+            if self._owner == os.getpid():
+                stack.callback(self._remove)
+            return Path(self._made)
         if not isinstance(self._plan.path, Path):
             return None
         try:
@@ -149,7 +189,7 @@ class Wiring:
             scorer=_scorer(plan.scorer),
             extractor=_extractor(plan.extractor),
             counter=_counter(plan.settings.working.encoding),
-            clock=plan.clock,
+            clock=_present(plan.clock),
             settings=plan.settings,
             weights=plan.weights,
             compact=self._compact,
@@ -162,7 +202,7 @@ class Wiring:
         """Return records, transcripts, and what makes the embedded store of items."""
         from langchain_tiered_memory.backends import inmemory
 
-        if self._plan.in_memory and self._plan.postgres is None:
+        if folder is None and self._plan.postgres is None:
             return inmemory.InMemoryRecordStore(), inmemory.InMemoryTranscriptStore(), inmemory.InMemoryItemStore
         from langchain_tiered_memory.backends import sql
 
@@ -263,6 +303,23 @@ def _extractor(given: object) -> FactExtractor:
     from langchain_tiered_memory.extraction import RuleExtractor, as_extractor
 
     return RuleExtractor() if given is None else as_extractor(given)
+
+
+def _present(clock: Clock) -> Clock:
+    """Return a clock that tells the same present in UTC."""
+
+    def now() -> datetime:
+        told: object = clock()
+        if not isinstance(told, datetime) or told.utcoffset() is None:
+            raise ConfigError(f"the clock returned {shown(told)}: an aware datetime is needed")
+        return to_utc(told)
+
+    return now
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _counter(encoding: str) -> TokenCounter:

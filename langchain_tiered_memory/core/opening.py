@@ -21,6 +21,8 @@ class Opening:
         self._process = 0
         self._model_checked = False
         self._lock = threading.Lock()
+        self._inherited: list[Rooms] = []
+        """The parent's, in a child: never closed and never collected, for its connections are not the child's."""
 
     def rooms(self) -> Rooms:
         """Return the rooms, opening them if need be."""
@@ -29,6 +31,7 @@ class Opening:
             return opened
         with self._lock:
             if self._opened is None or self._process != os.getpid():
+                self._inherited += [] if self._opened is None else [self._opened]
                 self._model_checked = False
                 self._opened, self._process = Rooms(self._open_parts()), os.getpid()
                 if self._matches(self._opened):
@@ -80,6 +83,8 @@ class Opening:
         with self._lock:
             rooms, self._opened = self._opened, None
             inherited = self._process != os.getpid()
+            if rooms is not None and inherited:
+                self._inherited.append(rooms)
         if rooms is None or inherited:
             return
         try:
