@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_tiered_memory.core.api import documented_by
@@ -42,8 +43,18 @@ class Session:
     async def tokens(self) -> int:
         return await self._pools.call(self.sync.tokens)
 
-    async def context(self, query: str | None = None, *, max_tokens: int | None = None, k: int = 5) -> Context:
-        return await self._pools.call(self.sync.context, query, max_tokens=max_tokens, k=k)
+    async def context(
+        self,
+        query: str | None = None,
+        *,
+        max_tokens: int | None = None,
+        k: int = 5,
+        filter: Mapping[str, Any] | None = None,
+        speakers: Mapping[str, str] | None = None,
+    ) -> Context:
+        return await self._pools.call(
+            self.sync.context, query, max_tokens=max_tokens, k=k, filter=filter, speakers=speakers
+        )
 
     async def clear(self) -> int:
         return await self._pools.call(self.sync.clear)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,15 +54,29 @@ class Chats:
         """Return what the window costs; see `SyncSession.tokens`."""
         return self._opening.rooms().sessions.tokens(self.window(at))
 
-    def context(self, at: Address, query: str | None, max_tokens: int | None, k: int) -> Context:
+    def context(
+        self,
+        at: Address,
+        query: str | None,
+        max_tokens: int | None,
+        k: int,
+        filter: Mapping[str, Any] | None,
+        speakers: Mapping[str, str] | None,
+    ) -> Context:
         """Return the context; see `SyncSession.context`."""
         budget = at.max_tokens if max_tokens is None else inputs.count("max_tokens", max_tokens, LEAST_WINDOW_TOKENS)
         rooms = self._opening.ready()
         asked = "" if query is None else query
         question = asking.question(
-            at.user_id, asked, k, session_id=at.session_id, agent_id=at.agent_id, weights=rooms.parts.weights
+            at.user_id,
+            asked,
+            k,
+            session_id=at.session_id,
+            agent_id=at.agent_id,
+            filter=filter,
+            weights=rooms.parts.weights,
         )
-        return rooms.contexts.build(at.session_id, question, budget)
+        return rooms.contexts.build(at.session_id, question, budget, speakers)
 
     def clear(self, at: Address) -> int:
         """Remove the transcript; see `SyncSession.clear`."""
@@ -104,15 +118,25 @@ class SyncSession:
         """Return what the window costs as a prompt, in tokens."""
         return self._chats.tokens(self.address)
 
-    def context(self, query: str | None = None, *, max_tokens: int | None = None, k: int = 5) -> Context:
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        max_tokens: int | None = None,
+        k: int = 5,
+        filter: Mapping[str, Any] | None = None,
+        speakers: Mapping[str, str] | None = None,
+    ) -> Context:
         """Return what to show the model: the window, and what is recalled for the query, inside one budget.
 
         Args:
             query: What to recall for; None takes the last user message.
             max_tokens: The budget, by default the session's.
             k: How many memories to recall at most.
+            filter: Which memories may be recalled, as in `recall`.
+            speakers: What `text` calls a role instead of its own name, such as `{"user": "Human"}`.
         """
-        return self._chats.context(self.address, query, max_tokens, k)
+        return self._chats.context(self.address, query, max_tokens, k, filter, speakers)
 
     def clear(self) -> int:
         """Remove the transcript and return how many messages it had. What was remembered from it stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
@@ -28,13 +29,16 @@ class Contexts:
     sessions: Sessions
     recall: Recall
 
-    def build(self, session_id: str, question: Question, max_tokens: int) -> Context:
+    def build(
+        self, session_id: str, question: Question, max_tokens: int, speakers: Mapping[str, str] | None = None
+    ) -> Context:
         """Return window and memories for a question; one without words is about the last user message.
 
         Args:
             session_id: The session.
             question: What to recall for, and whose.
             max_tokens: The budget of everything together, in tokens.
+            speakers: What the text calls a role instead of its own name.
         """
         user_id = question.user_id
         share = int(max_tokens * self.parts.settings.working.memory_share)
@@ -49,7 +53,7 @@ class Contexts:
             system = [message for message in shown if message.role in SYSTEM_ROLES]
             rest = [message for message in shown if message.role not in SYSTEM_ROLES]
             messages = (*system, *([block] if block else []), *rest)
-            text = transcript_text(messages)
+            text = transcript_text(messages, speakers=speakers)
             over = self.parts.counter.text(text) - max_tokens
             if over <= 0:
                 break

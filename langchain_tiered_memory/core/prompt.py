@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -159,13 +160,18 @@ _LINE_STARTS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 _INVISIBLE = r"\u200b-\u200f\u2060\ufeff"
 
 
-def transcript_text(messages: Iterable[Message]) -> str:
+def transcript_text(messages: Iterable[Message], *, speakers: Mapping[str, str] | None = None) -> str:
     """Return the messages as plain text, one after the other: `user (Ada): …`.
 
     Tool calls and parts that are not text are named in square brackets. A line of a text that would read as the
     start of another message begins with `> `. Lone surrogates and NUL become U+FFFD.
+
+    Args:
+        messages: In their order.
+        speakers: What to call a role instead of its own name.
     """
-    given = tuple(messages)
+    called = dict(speakers or {})
+    given = [replace(message, role=called.get(message.role, message.role)) for message in messages]
     posing = _posing({message.role for message in given})
     return "\n".join(_plain(message, posing) for message in given)
 
