@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from langchain_tiered_memory.langchain.history import TieredChatMessageHistory
+    from langchain_tiered_memory.langchain.memory import TieredMemory
 
 _ROOM_OF = {
     "TieredChatMessageHistory": "history",
+    "TieredMemory": "memory",
 }
 
 __all__ = [
     "TieredChatMessageHistory",
+    "TieredMemory",
 ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.messages import (
@@ -32,10 +33,10 @@ from langchain_core.messages import (
 
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.inputs import MAX_ID_CHARS
-from langchain_tiered_memory.core.model import Message
+from langchain_tiered_memory.core.model import Message, new_id
 from langchain_tiered_memory.langchain.exact import freed, held
 
-__all__ = ["from_langchain", "to_langchain"]
+__all__ = ["from_langchain", "said", "to_langchain"]
 
 _KEY = "langchain"
 _BARE = "$bare"
@@ -72,6 +73,23 @@ def from_langchain(*messages: BaseMessage) -> tuple[Message, ...]:
 def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:
     """Return messages as LangChain's: those that came from there as they were, others by their role."""
     return [_restored(one, one.extra[_KEY]) if _KEY in one.extra else _foreign(one) for one in messages]
+
+
+def said(role: str, value: object) -> tuple[Message, ...]:
+    """Return what a chain's input or output says, as messages with ids.
+
+    Args:
+        role: Who says it, unless the value is messages, which know.
+        value: A text, a message, messages, parts of content, or anything else, which is said by its `str`.
+    """
+    many = value if isinstance(value, (list, tuple)) else [value]
+    if many and all(isinstance(one, BaseMessage) for one in many):
+        messages = from_langchain(*many)
+    elif isinstance(value, list) and all(isinstance(one, (str, Mapping)) for one in value):
+        messages = (Message(role, [_text_part(one) if isinstance(one, str) else held(one) for one in value]),)
+    else:
+        messages = (Message(role, value if isinstance(value, str) else str(value)),)
+    return tuple(replace(one, id=one.id or new_id()) for one in messages)
 
 
 def _ours(message: BaseMessage) -> Message:
