@@ -246,9 +246,10 @@ class Engine:
         self, user_id: str | None = None, *, compact: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         user = None if user_id is None else inputs.user(user_id)
+        inputs.flag("compact", compact)
         rooms = self._opening.ready()
         report = rooms.maintenance.run(user, dry_run=inputs.flag("dry_run", dry_run))
-        if inputs.flag("compact", compact) and not dry_run:
+        if compact and not dry_run:
             rooms.parts.compact()
         return report
 

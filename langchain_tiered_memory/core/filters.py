@@ -56,6 +56,8 @@ def _clause(key: str, value: object) -> Predicate:
 def _field(key: str, value: object) -> Predicate:
     read = _reader(key)
     asked = value if isinstance(value, Mapping) else {"$eq": value}
+    if not asked:
+        raise InvalidInput(f"filter.{key}", value, f"an operator is needed: {', '.join(_OPERATORS)}")
     tests = []
     for operator, operand in asked.items():
         if operator not in _OPERATORS:
@@ -88,6 +90,8 @@ def _reader(key: str) -> Callable[[Memory], object]:
     if not key.startswith("metadata."):
         raise InvalidInput("filter", key, f"known fields are {', '.join(sorted(_FIELDS))} and metadata.NAME")
     name = key.removeprefix("metadata.")
+    if not name:
+        raise InvalidInput("filter", key, "a name is needed after the dot")
     return lambda memory: _reach(memory.metadata, name)
 
 

@@ -243,6 +243,9 @@ def _checked(message: Message) -> Message:
     calls: object = message.tool_calls
     if isinstance(calls, str) or not isinstance(calls, Sequence) or not all(isinstance(one, Mapping) for one in calls):
         raise InvalidInput("message.tool_calls", calls, "a sequence of mappings is needed")
+    extra: object = message.extra
+    if not isinstance(extra, Mapping):
+        raise InvalidInput("message.extra", extra, "a mapping of names to JSON values is needed")
     body: object = message.content
     if isinstance(body, str):
         held = _held({"tool_calls": list(calls), "extra": message.extra})
