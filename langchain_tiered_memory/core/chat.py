@@ -37,7 +37,7 @@ class Chats:
 
     def add(self, at: Address, messages: Sequence[object]) -> tuple[Message, ...]:
         """Append messages; see `SyncSession.add`."""
-        rooms = self._opening.ready(writing=True)
+        rooms = self._opening.writable(at.user_id)
         added = rooms.sessions.add(at.user_id, at.session_id, at.agent_id, messages)
         rooms.background.wake(at.user_id)
         return added

@@ -8,14 +8,18 @@ whose record stands and that only needs removing.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from langchain_tiered_memory.core.admission import Admission
+from langchain_tiered_memory.core.bodies import items_of
+from langchain_tiered_memory.core.config import ShortTermSettings
 from langchain_tiered_memory.core.derive import digest
-from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, ExtractionError
+from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, ExtractionError, NotFound
 from langchain_tiered_memory.core.indexing import vectors_for
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
@@ -57,31 +61,33 @@ class Consolidation:
         items = self.sort(user_id, now, everything=everything, reads=True)
         report = ConsolidationReport(kept=items.kept)
         for batch in _batches(items.promote):
-            report = self._batch(user_id, batch, self._bodies(user_id, batch), report, now)
+            report = self._batch(user_id, batch, partial(self._bodies, user_id, batch), report, now)
         taken = {entry.memory.id for entry in items.promote}  # what failed is not asked again in the same run
         for sources in _batches([one for one in self._unconsumed(user_id) if one not in taken]):
-            report = self._batch(user_id, (), self._parts.records.get(user_id, list(sources)), report, now)
+            report = self._batch(user_id, (), partial(self._parts.records.get, user_id, sources), report, now)
         return replace(report, expired=self.let_go(user_id, items.let_go))
 
     def sort(self, user_id: str, now: datetime, *, everything: bool, reads: bool) -> Sorted:
         """Sort the short-term items into those to promote, to let go and to keep.
 
-        An item whose record stands is one to promote: the process that wrote the record died before it removed it.
+        What was begun is to be finished like a promotion: an item whose record stands, because the process that wrote
+        it died before it removed the item, and one that was forgotten while it was being written.
         """
-        short = self._parts.settings.short_term
         snapshot = self._snapshots.strict(user_id)
         with snapshot.lock:
-            begun = snapshot.ids(Tier.SHORT_TERM) & snapshot.ids(Tier.LONG_TERM)
+            ids = snapshot.ids(Tier.SHORT_TERM)
+            begun = snapshot.in_both(ids)
+        begun |= self._parts.records.tombstones(user_id, sorted(ids))
         promote, let_go, kept = [], [], 0
         for entry in self._parts.items.changes(user_id, 0).entries:
             memory = entry.memory
-            due = entry.expires_at is not None and entry.expires_at <= now
-            worth = memory.pinned or memory.importance >= short.promote_importance
-            read = reads and memory.access_count >= short.promote_after_reads
-            if everything or read or (due and worth) or memory.id in begun:
+            read = reads and memory.access_count >= self._parts.settings.short_term.promote_after_reads
+            if read or memory.id in begun:
                 promote.append(entry)
-            elif due:
+            elif lost(entry, now, self._parts.settings.short_term):
                 let_go.append(entry)
+            elif everything or is_due(entry, now):
+                promote.append(entry)
             else:
                 kept += 1
         by_order = sorted(promote, key=lambda entry: entry.order)
@@ -95,36 +101,49 @@ class Consolidation:
         """Move items to long-term memory as they are, without extracting facts; return how many moved."""
         moved = 0
         for batch in _batches(entries):
+            since = self._parts.records.begin(user_id)
             bodies = self._bodies(user_id, batch)
-            self._write(user_id, _records(batch, bodies), (), now)
+            try:
+                self._write(user_id, _records(batch, bodies), (), now, since)
+            except Conflict:
+                logger.info("nothing more was promoted: the user was erased meanwhile")
+                return moved
             moved += len(bodies)
-            self._clear(user_id, batch, now)
+            self._clear(user_id, batch, bodies, now, since)
         return moved
 
     def _batch(
         self,
         user_id: str,
         items: Sequence[Entry],
-        bodies: Sequence[Memory],
+        read: Callable[[], Sequence[Memory]],
         report: ConsolidationReport,
         now: datetime,
     ) -> ConsolidationReport:
         """Take one batch of items, or of long-term episodes, through extraction, transaction and removal."""
-        records = _records(items, bodies)
         for _ in range(_TRIES):
-            sources = [one for one in bodies if one.memory_type is MemoryType.EPISODE and one.slot is None]
-            done = self._parts.records.consumed(user_id, [one.id for one in sources])
-            sources = [one for one in sources if one.id not in done]
-            facts, failed = self._facts(sources, now)
-            consumed = () if failed else tuple(one.id for one in sources)
+            since = self._parts.records.begin(user_id)
+            bodies = read()
+            records = _records(items, bodies)
+            facts, consumed, failed = self._drawn(user_id, bodies, now)
             try:
-                placed = self._write(user_id, [*records, *facts], consumed, now)
+                placed = self._write(user_id, [*records, *facts], consumed, now, since)
             except Conflict:
-                continue  # another worker consumed some of these sources: look again at what is left
-            self._clear(user_id, items, now)
+                continue  # some sources were consumed, forgotten or erased meanwhile: look again at what is left
+            self._clear(user_id, items, bodies, now, since)
             return _counted(report, placed, len(records), failed)
-        logger.warning("%d sources were left for the next run: other workers kept taking them", len(bodies))
+        logger.warning("%d sources were left for the next run: they kept changing", len(bodies))
         return replace(report, failed=report.failed + len(bodies))
+
+    def _drawn(
+        self, user_id: str, bodies: Sequence[Memory], now: datetime
+    ) -> tuple[Sequence[Entry], Sequence[str], int]:
+        """Return the facts of the episodes among the bodies, the sources they consume, and how many failed."""
+        sources = [one for one in bodies if one.memory_type is MemoryType.EPISODE and one.slot is None]
+        done = self._parts.records.consumed(user_id, [one.id for one in sources])
+        sources = [one for one in sources if one.id not in done]
+        facts, failed = self._facts(sources, now)
+        return facts, () if failed else tuple(one.id for one in sources), failed
 
     def _facts(self, sources: Sequence[Memory], now: datetime) -> tuple[list[Entry], int]:
         """Extract facts and embed them; return them, and how many sources failed."""
@@ -171,7 +190,7 @@ class Consolidation:
         return self._admission.entry(memory, now, repeatable=True)
 
     def _bodies(self, user_id: str, entries: Sequence[Entry]) -> tuple[Memory, ...]:
-        return self._parts.items.get(user_id, [entry.memory.id for entry in entries])
+        return items_of(self._parts, user_id, [entry.memory.id for entry in entries])
 
     def _unconsumed(self, user_id: str) -> list[str]:
         """Return the long-term episodes that have not given their facts yet, oldest first."""
@@ -184,41 +203,65 @@ class Consolidation:
         return [one for one in ids if one not in done]
 
     def _write(
-        self, user_id: str, entries: Sequence[Entry], consumed: Sequence[str], now: datetime
+        self, user_id: str, entries: Sequence[Entry], consumed: Sequence[str], now: datetime, since: int
     ) -> tuple[Placed, ...]:
         if not entries and not consumed:
             return ()
-        change = Change(entries=tuple(entries), consumed=tuple(consumed), at=now, by=BY, strict=False)
+        change = Change(entries=tuple(entries), consumed=tuple(consumed), at=now, by=BY, strict=False, since=since)
         return self._parts.records.apply(user_id, change)
 
-    def _clear(self, user_id: str, items: Sequence[Entry], now: datetime) -> None:
-        """Remove the items that were read; one that was touched or changed meanwhile first hands over what is new."""
-        left = {entry.memory.id: entry.version for entry in items}
+    def _clear(self, user_id: str, items: Sequence[Entry], bodies: Sequence[Memory], now: datetime, since: int) -> None:
+        """Remove the items that were read; one that was read or changed meanwhile first hands over what is new."""
+        left = {entry.memory.id: entry for entry in _records(items, bodies, all_of=True)}
         for _ in range(_TRIES):
             if not left:
                 return
-            gone = self._parts.items.remove(user_id, left)
-            left = {one: version for one, version in left.items() if one not in gone}
-            if not left:
+            gone = self._parts.items.remove(user_id, {one: entry.version for one, entry in left.items()})
+            if len(gone) == len(left):
                 return
-            fresh = [e for e in self._parts.items.changes(user_id, 0).entries if e.memory.id in left]
-            bodies = self._bodies(user_id, fresh)
-            records = _records(fresh, bodies)
-            self._write(user_id, records, (), now)
-            for memory, record in zip(self._parts.records.get(user_id, [b.id for b in bodies]), records, strict=False):
-                if memory.content != record.memory.content:
-                    self._parts.records.update(user_id, record, now)
-            left = {entry.memory.id: entry.version for entry in fresh}
+            late = [e for e in self._parts.items.changes(user_id, 0).entries if e.memory.id in left]
+            fresh = _records(late, self._bodies(user_id, late))
+            try:
+                self._write(user_id, fresh, (), now, since)
+            except Conflict:
+                return  # the user was erased, and the items with them
+            for entry in fresh:
+                if _changeable(entry) != _changeable(left[entry.memory.id]):
+                    with suppress(NotFound):  # it became part of another record
+                        self._parts.records.update(user_id, entry, now)
+            left = {entry.memory.id: entry for entry in _records(late, (), all_of=True)} | {
+                entry.memory.id: entry for entry in fresh
+            }
 
 
-def _records(entries: Iterable[Entry], bodies: Iterable[Memory]) -> list[Entry]:
-    """Return the items as records: same id, text, counts and provenance, no end of life."""
+def is_due(entry: Entry, now: datetime) -> bool:
+    """Say whether the life of an item is over."""
+    return entry.expires_at is not None and entry.expires_at <= now
+
+
+def lost(entry: Entry, now: datetime, settings: ShortTermSettings) -> bool:
+    """Say whether the life of an item is over and it is not worth keeping."""
+    worth = entry.memory.pinned or entry.memory.importance >= settings.promote_importance
+    return is_due(entry, now) and not worth
+
+
+def _records(entries: Iterable[Entry], bodies: Iterable[Memory], *, all_of: bool = False) -> list[Entry]:
+    """Return the items as records: same id, text, counts and provenance, no end of life.
+
+    Those without a body, which were forgotten or are gone, are left out, or with `all_of` stay heads.
+    """
     body_of = {body.id: body for body in bodies}
     return [
-        replace(entry, memory=replace(body_of[entry.memory.id], tier=Tier.LONG_TERM), expires_at=None)
+        replace(entry, memory=replace(body_of.get(entry.memory.id, entry.memory), tier=Tier.LONG_TERM), expires_at=None)
         for entry in entries
-        if entry.memory.id in body_of
+        if all_of or entry.memory.id in body_of
     ]
+
+
+def _changeable(entry: Entry) -> tuple[object, ...]:
+    """Return what an update may change."""
+    memory = entry.memory
+    return memory.content, memory.importance, memory.pinned, dict(memory.metadata), dict(entry.terms)
 
 
 def _counted(report: ConsolidationReport, placed: Sequence[Placed], records: int, failed: int) -> ConsolidationReport:

@@ -89,7 +89,7 @@ class Engine:
 
     def _remember(self, user_id: str, items: Iterable[NewMemory], origin: Origin) -> tuple[Memory, ...]:
         user = inputs.user(user_id)
-        rooms = self._opening.ready(writing=True)
+        rooms = self._opening.writable(user)
         given = inputs.items(items)
         entries = rooms.admission.admit(user, given, origin)
         if rooms.maintenance.settle(user, [entry.memory.id for entry in entries]):
@@ -108,7 +108,7 @@ class Engine:
         pinned: bool = UNCHANGED,
         metadata: Mapping[str, Any] | None = UNCHANGED,
     ) -> Memory:
-        rooms = self._opening.ready(writing=True)
+        rooms = self._opening.writable(inputs.user(user_id))
         memory = self.get(user_id, id)
         if content is not UNCHANGED:
             memory = replace(memory, content=inputs.content(content, self.settings.placement.max_content_bytes))
@@ -237,7 +237,7 @@ class Engine:
 
     def consolidate(self, user_id: str, *, everything: bool = False) -> ConsolidationReport:
         user = inputs.user(user_id)
-        rooms = self._opening.ready(writing=True)
+        rooms = self._opening.writable(user)
         report = rooms.consolidation.run(user, everything=inputs.flag("everything", everything))
         rooms.background.wake(user)
         return report
@@ -279,8 +279,8 @@ class Engine:
         return rooms.transfer.write(inputs.user(user_id), file)
 
     def import_user(self, user_id: str, file: str | Path | TextIO) -> TransferReport:
-        rooms = self._opening.ready(writing=True)
         user = inputs.user(user_id)
+        rooms = self._opening.writable(user)
         report = rooms.transfer.read(user, file)
         rooms.background.wake(user)
         return report

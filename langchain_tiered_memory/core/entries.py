@@ -78,6 +78,19 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class Touched:
+    """What became of a touch.
+
+    Attributes:
+        version: The user's change counter after it; 0 when the user is unknown.
+        ids: Those of the ids that were there, and have one more access.
+    """
+
+    version: int
+    ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What changed for a user since a version.
 

@@ -61,9 +61,20 @@ class Forgetting:
             pending=pending,
         )
 
+    def settle(self, user_id: str) -> None:
+        """Finish an erasure of the user that was interrupted, before anything is written that it would take along.
+
+        Raises:
+            BackendUnavailable: A place that is still to be cleared does not answer.
+        """
+        if self._parts.records.intents().get(user_id, ()) is not None:
+            return
+        for place in self.finish(user_id)[1]:
+            raise BackendUnavailable(place, "be cleared", "an erasure of this user has to be finished first")
+
     def finish(self, user_id: str | None = None) -> tuple[int, tuple[str, ...]]:
-        """Finish what an interrupted forget left open; return how many users were erased, and what stays open."""
-        erased, pending = 0, []
+        """Finish what an interrupted forget left open; return how many users were erased, and the places that wait."""
+        erased, pending = 0, list[str]()
         for owner, ids in self._parts.records.intents().items():
             if user_id is not None and owner != user_id:
                 continue
@@ -73,7 +84,7 @@ class Forgetting:
                 self._snapshots.discard(owner)
             else:
                 left = self._clear(owner, ids)
-            pending += [f"an erasure waits for {place}" for place in left]
+            pending += left
         return erased, tuple(pending)
 
     def _clear(self, user_id: str, ids: Sequence[str]) -> tuple[str, ...]:

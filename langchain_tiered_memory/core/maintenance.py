@@ -73,6 +73,8 @@ class Maintenance:
     def _user(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         if report.dry_run:
             return self._would(user_id, report)
+        if self._parts.records.intents().get(user_id, ()) is None:
+            return report  # what is left of an erased user is kept by nobody, and told in `failed`
         report = self._step(report, lambda: self._place(user_id, report))
         report = self._step(report, lambda: self._expire(user_id, report))
         report = self._step(report, lambda: self._embed(user_id, report))
@@ -86,8 +88,9 @@ class Maintenance:
             return replace(report, failed=(*report.failed, str(error)))
 
     def _finish(self, user_id: str | None, report: MaintenanceReport) -> MaintenanceReport:
-        erased, pending = self._forgetting.finish(user_id)
-        return replace(report, erased=report.erased + erased, failed=(*report.failed, *pending))
+        erased, places = self._forgetting.finish(user_id)
+        waiting = (f"an erasure waits for {place}" for place in places)
+        return replace(report, erased=report.erased + erased, failed=(*report.failed, *waiting))
 
     def _place(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         return replace(report, placed=report.placed + self._sessions.place(user_id, None))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from langchain_tiered_memory.core.asking import Listing
+from langchain_tiered_memory.core.bodies import items_of
 from langchain_tiered_memory.core.errors import BackendUnavailable, NotFound
 from langchain_tiered_memory.core.indexing import MODEL_KEY
 from langchain_tiered_memory.core.maintenance import Maintenance
@@ -34,7 +35,7 @@ class Reading:
         """
         for record in self._parts.records.get(user_id, [memory_id]):
             return record
-        for item in self._parts.items.get(user_id, [memory_id]):
+        for item in items_of(self._parts, user_id, [memory_id]):
             snapshot = self._snapshots.strict(user_id)
             with snapshot.lock:
                 row = snapshot.row_of(memory_id)
@@ -84,7 +85,7 @@ class Reading:
         events = self._parts.records.history(user_id, memory_id)
         if events:
             return events
-        for item in self._parts.items.get(user_id, [memory_id]):
+        for item in items_of(self._parts, user_id, [memory_id]):
             return (HistoryEvent(item.created_at, "created", item, item.origin or "remember"),)
         raise NotFound(memory_id)
 
@@ -140,6 +141,9 @@ class Reading:
         return index.name if through and index is not None else "exact"
 
     def _bodies(self, user_id: str, heads: Iterable[Memory]) -> Iterable[Memory]:
-        wanted = list(heads)
-        for tier, store in ((Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)):
-            yield from store.get(user_id, [head.id for head in wanted if head.tier is tier])
+        short: list[str] = []
+        long: list[str] = []
+        for head in heads:
+            (short if head.tier is Tier.SHORT_TERM else long).append(head.id)
+        yield from items_of(self._parts, user_id, short)
+        yield from self._parts.records.get(user_id, long)

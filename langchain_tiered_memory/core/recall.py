@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from langchain_tiered_memory.core import ranking
+from langchain_tiered_memory.core.bodies import items_of
 from langchain_tiered_memory.core.errors import BackendUnavailable
 from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Tier
 from langchain_tiered_memory.core.parts import Parts
@@ -62,22 +63,29 @@ class Recall:
     def count_access(self, user_id: str, hits: Sequence[ScoredMemory]) -> tuple[ScoredMemory, ...]:
         """Count one access in the tier that owns each hit, and return the hits showing it.
 
+        While an item is on its way to long-term memory and stands in both tiers, the item counts; what has arrived
+        since the search is counted there. So each access counts once, and what the item hands over is the whole count.
         A tier that fails to count is logged, and its hits are returned as they were.
         """
         now = self._parts.clock()
-        counted: set[str] = set()
-        for tier, store in ((Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)):
-            ids = [hit.id for hit in hits if hit.tier == tier]
-            if not ids:
-                continue
-            try:
-                version = store.touch(user_id, ids, now)
-            except BackendUnavailable:
-                logger.warning("%d accesses in %s could not be counted", len(ids), tier)
-                continue
-            self._snapshots.touch(user_id, tier, ids, now, version)
-            counted.update(ids)
+        on_their_way = self._snapshots.in_both(user_id, [hit.id for hit in hits])
+        short = [hit.id for hit in hits if hit.tier is Tier.SHORT_TERM or hit.id in on_their_way]
+        counted = self._count(user_id, Tier.SHORT_TERM, short, now)
+        counted |= self._count(user_id, Tier.LONG_TERM, [hit.id for hit in hits if hit.id not in counted], now)
         return tuple(_accessed(hit, now) if hit.id in counted else hit for hit in hits)
+
+    def _count(self, user_id: str, tier: Tier, ids: Sequence[str], now: datetime) -> frozenset[str]:
+        """Count one access of each id that is in this tier, and return those ids."""
+        if not ids:
+            return frozenset()
+        store = self._parts.items if tier is Tier.SHORT_TERM else self._parts.records
+        try:
+            touched = store.touch(user_id, ids, now)
+        except BackendUnavailable:
+            logger.warning("%d accesses in %s could not be counted", len(ids), tier)
+            return frozenset()
+        self._snapshots.touch(user_id, tier, touched, now)
+        return touched.ids
 
     def explain(self, question: Question, memory_id: str) -> Explanation | None:
         """Say why one memory is, or is not, among the hits; None when the user has no such memory."""
@@ -152,9 +160,10 @@ class Recall:
             by_tier[head.tier or Tier.LONG_TERM].append(head.id)
         found: dict[str, Memory] = {}
         for tier, ids in by_tier.items():
-            store = self._parts.items if tier is Tier.SHORT_TERM else self._parts.records
+            short = tier is Tier.SHORT_TERM
             try:
-                found |= {memory.id: memory for memory in store.get(user_id, ids)}
+                bodies = items_of(self._parts, user_id, ids) if short else self._parts.records.get(user_id, ids)
+                found |= {memory.id: memory for memory in bodies}
             except BackendUnavailable:
                 unread.add(str(tier))
         return found

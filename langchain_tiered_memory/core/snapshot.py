@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.columns import NONE, Column, Labels
 from langchain_tiered_memory.core.model import MemoryType, Tier
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Vector
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
 from langchain_tiered_memory.core.text import analyze
 from langchain_tiered_memory.core.turns import Turns
@@ -88,6 +88,10 @@ class Snapshot:
     def ids(self, tier: Tier) -> frozenset[str]:
         """Return the ids of a tier's rows, also of items whose record stands already."""
         return frozenset(self._row_of[tier])
+
+    def in_both(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of the ids that are in both tiers: items on their way, or left by a crash."""
+        return frozenset(one for one in ids if all(one in rows for rows in self._row_of.values()))
 
     def entries(self, tier: Tier | None = None) -> Iterator[Entry]:
         """Iterate over the heads of living rows, of one tier or of both."""
@@ -206,18 +210,18 @@ class Snapshot:
             self._place(tier, entry)
         self.versions[tier] = changes.version
 
-    def touch(self, tier: Tier, ids: Iterable[str], now: datetime, version: int) -> None:
-        """Take over a touch of our own that led to `version`, if nothing else happened before it."""
-        if version != self.versions[tier] + 1:
+    def touch(self, tier: Tier, touched: Touched, now: datetime) -> None:
+        """Take over a touch of our own, if nothing else happened before it."""
+        if touched.version != self.versions[tier] + 1:
             return
-        for memory_id in ids:
+        for memory_id in touched.ids:
             row = self._row_of[tier].get(memory_id)
             if row is not None:
                 memory = self._rows[row].entry.memory
                 later = max(memory.last_accessed, now)
-                touched = replace(memory, last_accessed=later, access_count=memory.access_count + 1)
-                self._renew(row, replace(self._rows[row].entry, memory=touched, version=version))
-        self.versions[tier] = version
+                counted = replace(memory, last_accessed=later, access_count=memory.access_count + 1)
+                self._renew(row, replace(self._rows[row].entry, memory=counted, version=touched.version))
+        self.versions[tier] = touched.version
 
     def forget(self, ids: Iterable[str]) -> None:
         """Drop memories from both tiers at once, ahead of what the stores will report."""
@@ -268,8 +272,10 @@ class Snapshot:
     def _shade(self, memory_id: str) -> None:
         """Of an item that is in both tiers only the record counts: the crash between two deletes leaves such pairs."""
         short = self._row_of[Tier.SHORT_TERM].get(memory_id)
-        if short is not None and memory_id in self._row_of[Tier.LONG_TERM] and self._alive.values[short]:
+        long = self._row_of[Tier.LONG_TERM].get(memory_id)
+        if short is not None and long is not None and self._alive.values[short]:
             self._bury(short)
+            self._renew(long, self._rows[long].entry)
 
     def _renew(self, row: int, entry: Entry) -> None:
         held = self._rows[row]
@@ -278,7 +284,7 @@ class Snapshot:
         self._numbers["importance"].values[row] = memory.importance
         self._numbers["access_count"].values[row] = memory.access_count
         self._numbers["last_accessed"].values[row] = memory.last_accessed.timestamp()
-        if entry.duplicate_key is not None and memory.current:
+        if entry.duplicate_key is not None and memory.current and self._alive.values[row]:
             self._duplicates[entry.duplicate_key] = row
 
     def _add_vectors(self, row: int, vectors: Iterable[PassageVector]) -> None:

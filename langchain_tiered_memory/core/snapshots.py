@@ -10,7 +10,7 @@ from datetime import datetime
 from langchain_tiered_memory.core.errors import BackendUnavailable
 from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
-from langchain_tiered_memory.core.ports import MemoryStore
+from langchain_tiered_memory.core.ports import MemoryStore, Touched
 from langchain_tiered_memory.core.snapshot import Snapshot
 
 
@@ -51,12 +51,20 @@ class Snapshots:
         self._keep(snapshot)
         return snapshot
 
-    def touch(self, user_id: str, tier: Tier, ids: Iterable[str], now: datetime, version: int) -> None:
+    def touch(self, user_id: str, tier: Tier, touched: Touched, now: datetime) -> None:
         """Let the held snapshot follow a touch of our own without reading it back."""
         snapshot = self._held.get(user_id)
-        if snapshot is not None:
+        if snapshot is not None and touched.ids:
             with snapshot.lock:
-                snapshot.touch(tier, ids, now, version)
+                snapshot.touch(tier, touched, now)
+
+    def in_both(self, user_id: str, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of the ids that are in both tiers, as far as the held snapshot knows."""
+        snapshot = self._held.get(user_id)
+        if snapshot is None:
+            return frozenset()
+        with snapshot.lock:
+            return snapshot.in_both(ids)
 
     def discard(self, user_id: str | None = None) -> None:
         """Throw away one user's snapshot, or all of them."""

@@ -28,6 +28,7 @@ from langchain_tiered_memory.core.entries import (
     PassageVector,
     Placed,
     StoredMessage,
+    Touched,
     Vector,
 )
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
@@ -60,11 +61,11 @@ class MemoryStore(Protocol):
         An item past its `expires_at` is returned as long as its row stands: the caller knows the time.
         """
 
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
-        """Count one access of each id and move `last_accessed` forward to `now`, never back.
+    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> Touched:
+        """Count one access of each id and move `last_accessed` forward to `now`, never back; say which were there.
 
         An id that is not there is passed over: a touch never creates and never revives. Counters are exact under
-        concurrent callers. Returns the user's new version.
+        concurrent callers. The counter rises by one if any id was there.
         """
 
     def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:
@@ -128,8 +129,8 @@ class RecordStore(MemoryStore, Protocol):
         """Write a change in one transaction; one outcome per entry.
 
         For each entry in order: an id with a tombstone is "forgotten"; an id that is there is "existing", and if the
-        entry was read more often its `access_count` and `last_accessed` rise to the entry's; one with a slot is filed in
-        its chain (`core.slots.file_in_chain`: "created" or "reinforced"); an active record with the same
+        entry was read more often its `access_count` and `last_accessed` rise to the entry's; one with a slot is filed
+        in its chain (`core.slots.file_in_chain`: "created" or "reinforced"); an active record with the same
         `duplicate_key` is "reinforced" or "repeated" as in `ItemStore.put`; else it is "created". Then the consumed
         ids enter the ledger. Every change of a record leaves a history event.
 

@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
+from langchain_tiered_memory.core.bodies import items_of
+from langchain_tiered_memory.core.consolidation import lost
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
@@ -67,13 +70,18 @@ class Transfer:
     def lines(self, user_id: str) -> Iterator[str]:
         """Yield one JSON text per memory in the order of writing, then per message, sessions one after the other."""
         snapshot = self._snapshots.strict(user_id)
+        now, short = self._parts.clock(), self._parts.settings.short_term
         with snapshot.lock:
-            heads = sorted(snapshot.entries(), key=lambda entry: entry.order)
+            kept = (entry for entry in snapshot.entries() if not lost(entry, now, short))
+            heads = sorted(kept, key=lambda entry: entry.order)
         order_of = {entry.memory.id: entry.order for entry in heads}
-        for tier, store in ((Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)):
+        for tier, read in (
+            (Tier.SHORT_TERM, partial(items_of, self._parts)),
+            (Tier.LONG_TERM, self._parts.records.get),
+        ):
             ids = [entry.memory.id for entry in heads if entry.memory.tier is tier]
             for start in range(0, len(ids), _BATCH):
-                for memory in store.get(user_id, ids[start : start + _BATCH]):
+                for memory in read(user_id, ids[start : start + _BATCH]):
                     yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
         for session_id in sorted(self._parts.transcripts.sessions(user_id)):
             for one in self._messages(user_id, session_id):

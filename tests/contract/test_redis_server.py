@@ -20,7 +20,7 @@ import redis.asyncio
 from langchain_tiered_memory.backends.redis import RedisItemStore, items, lua
 from langchain_tiered_memory.backends.redis.codec import GRACE, digest
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, SchemaMismatch
-from langchain_tiered_memory.core.ports import Entry, ItemStore
+from langchain_tiered_memory.core.ports import Entry, ItemStore, Touched
 from langchain_tiered_memory.testing.samples import DAY, HOSTILE, NOW, entry_of, passage
 
 ADA = "user:1"
@@ -162,7 +162,7 @@ def test_a_dropped_item_is_no_phantom(store: ItemStore, raw: redis.Redis, drop: 
     drop(key_of("a"))
 
     assert store.get(ADA, ["a", "b"])[0].id == "b"
-    assert store.touch(ADA, ["a"], NOW) == version
+    assert store.touch(ADA, ["a"], NOW) == Touched(version)
     store.embed(ADA, {"a": [passage(0, 1)]})
     assert store.remove(ADA, {"a": None}) == ()
     assert not raw.exists(key_of("a"))

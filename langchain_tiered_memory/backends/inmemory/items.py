@@ -21,7 +21,7 @@ from langchain_tiered_memory.backends.inmemory.rows import (
 )
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched
 
 
 class InMemoryItemStore:
@@ -51,7 +51,7 @@ class InMemoryItemStore:
         with self._lock:
             return self._table.get(user_id, ids)
 
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
+    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> Touched:
         """See `MemoryStore.touch`."""
         with self._lock:
             return self._table.touch(user_id, ids, now)

@@ -11,7 +11,16 @@ from langchain_tiered_memory.backends.inmemory.shelf import Shelf
 from langchain_tiered_memory.backends.inmemory.writing import embed, erased_counts, forget, update, write
 from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
-from langchain_tiered_memory.core.ports import Change, Changes, Entry, Forgotten, PassageVector, Placed, Vector
+from langchain_tiered_memory.core.ports import (
+    Change,
+    Changes,
+    Entry,
+    Forgotten,
+    PassageVector,
+    Placed,
+    Touched,
+    Vector,
+)
 
 
 class InMemoryRecordStore:
@@ -47,7 +56,7 @@ class InMemoryRecordStore:
         with self._lock:
             return self._table.get(user_id, ids)
 
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
+    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> Touched:
         """See `MemoryStore.touch`."""
         with self._lock:
             return self._table.touch(user_id, ids, now)

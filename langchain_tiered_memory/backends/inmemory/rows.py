@@ -12,7 +12,7 @@ import numpy as np
 
 from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, vector_ref
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, vector_ref
 
 _GONE_LIMIT = 10_000
 """Removed ids remembered per user; a reader that is further behind starts anew."""
@@ -179,20 +179,21 @@ class Table:
         rows = self.rows(user_id)
         return tuple(own_memory(rows[memory_id].memory) for memory_id in ids if memory_id in rows)
 
-    def touch(self, user_id: str, ids: Iterable[str], now: datetime) -> int:
-        """Count one access of each id that is there; return the version."""
+    def touch(self, user_id: str, ids: Iterable[str], now: datetime) -> Touched:
+        """Count one access of each id that is there."""
         user = self._users.get(user_id)
         if user is None:
-            return 0
-        stamp = user.version + 1
+            return Touched(0)
+        stamp, there = user.version + 1, set[str]()
         for memory_id in dict.fromkeys(ids):
             row = user.rows.get(memory_id)
             if row is not None:
+                there.add(memory_id)
                 memory = row.memory
                 later = max(memory.last_accessed, now)
                 touched = replace(memory, last_accessed=later, access_count=memory.access_count + 1)
                 user.write(replace(row, memory=touched), stamp)
-        return user.version
+        return Touched(user.version, frozenset(there))
 
 
 def head_of(row: Entry, left_out: Collection[str] = ()) -> Entry:

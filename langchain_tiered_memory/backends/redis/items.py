@@ -27,7 +27,7 @@ from langchain_tiered_memory.backends.redis.codec import (
 from langchain_tiered_memory.backends.redis.connect import NAME, connect, translated
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, Conflict, NotFound, shown
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched
 
 logger = logging.getLogger("langchain_tiered_memory.redis")
 
@@ -133,10 +133,11 @@ class RedisItemStore:
             raise _conflict(given[int(answer[1]) - 1])
         return tuple(_placed(user_id, row, one) for row, one in zip(rows, answer, strict=True))
 
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
+    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> Touched:
         """See `MemoryStore.touch`."""
         arguments = [instant(now), *map(to_bytes, dict.fromkeys(ids))]
-        return int(self._run("count accesses", scripts.TOUCH, user_id, arguments))
+        version, there = self._run("count accesses", scripts.TOUCH, user_id, arguments)
+        return Touched(int(version), frozenset(map(to_text, there)))
 
     def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:  # noqa: ARG002 - items have no history
         """See `MemoryStore.update`."""

@@ -151,16 +151,17 @@ end
 TOUCH = (
     COMMON
     + """
-local when = take()
+local when, there = take(), {}
 for i = at + 1, #ARGV do
   local id = ARGV[i]
   if exists(id) then
+    there[#there + 1] = id
     redis.call('HINCRBY', item(id), 'a', 1)
     if redis.call('HGET', item(id), 'l') < when then redis.call('HSET', item(id), 'l', when) end
     changed(id)
   end
 end
-return stamped or whole(version())
+return {stamped or whole(version()), there}
 """
 )
 

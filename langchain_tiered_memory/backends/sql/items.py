@@ -14,7 +14,7 @@ from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.writing import Writer
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched
 from langchain_tiered_memory.core.text import escape
 
 
@@ -44,7 +44,7 @@ class SqlItemStore:
         """See `MemoryStore.get`."""
         return self._reader.get(user_id, ids)
 
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
+    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> Touched:
         """See `MemoryStore.touch`."""
         return self._writer.touch(user_id, ids, now)
 

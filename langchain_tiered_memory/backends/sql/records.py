@@ -20,7 +20,16 @@ from langchain_tiered_memory.backends.sql.upkeep import Upkeep
 from langchain_tiered_memory.backends.sql.writing import Writer
 from langchain_tiered_memory.core.errors import Conflict, NotFound
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
-from langchain_tiered_memory.core.ports import Change, Changes, Entry, Forgotten, PassageVector, Placed, Vector
+from langchain_tiered_memory.core.ports import (
+    Change,
+    Changes,
+    Entry,
+    Forgotten,
+    PassageVector,
+    Placed,
+    Touched,
+    Vector,
+)
 from langchain_tiered_memory.core.text import escape
 
 _META = table_of(Meta)
@@ -57,7 +66,7 @@ class SqlRecordStore:
         """See `MemoryStore.get`."""
         return self._reader.get(user_id, ids)
 
-    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> int:
+    def touch(self, user_id: str, ids: Sequence[str], now: datetime) -> Touched:
         """See `MemoryStore.touch`."""
         return self._writer.touch(user_id, ids, now)
 

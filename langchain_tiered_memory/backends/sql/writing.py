@@ -22,7 +22,7 @@ from langchain_tiered_memory.backends.sql.draft import Draft
 from langchain_tiered_memory.backends.sql.shelf import Shelf, chunks
 from langchain_tiered_memory.backends.sql.tables import Gone, table_of
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Entry, PassageVector, vector_ref
+from langchain_tiered_memory.core.ports import Entry, PassageVector, Touched, vector_ref
 from langchain_tiered_memory.core.text import escape
 
 _GONE = table_of(Gone)
@@ -53,7 +53,7 @@ class Writer:
         later = case((rows.c.last_accessed < now, now), else_=rows.c.last_accessed)
         counted = {"access_count": rows.c.access_count + 1, "last_accessed": later}
         self._insert = insert(rows)
-        self._touch = update(rows).where(*some).values(version=bindparam("at"), **counted)
+        self._touch = update(rows).where(*some).values(version=bindparam("at"), **counted).returning(rows.c.id)
         self._stamp = update(rows).where(*some).values(version=bindparam("at"))
         self._change = update(rows).where(*one).values({name: bindparam(name) for name in ("version", *_CHANGING)})
         self._rewrite = update(rows).where(*one).values({name: bindparam(name) for name in ("version", *_REWRITTEN)})
@@ -69,21 +69,21 @@ class Writer:
             index_elements=["user_key", "store", "id"], set_={"version": gone.excluded.version}
         )
 
-    def touch(self, user_id: str, ids: Iterable[str], now: datetime) -> int:
+    def touch(self, user_id: str, ids: Iterable[str], now: datetime) -> Touched:
         """See `MemoryStore.touch`."""
         user, wanted = digest(user_id), dict.fromkeys(map(escape, ids))
         with self._shelf.link.write("count an access") as connection:
             version = self._shelf.counter.bump(connection, user)
             if version is None:
-                return 0
+                return Touched(0)
             values = {"user": user, "at": version, "now": to_instant(now)}
-            touched = sum(
-                connection.execute(self._touch, {**values, "ids": chunk}).rowcount for chunk in chunks(wanted)
-            )
-            if touched:
-                return version
+            there = set[str]()
+            for chunk in chunks(wanted):
+                there.update(map(plain, connection.execute(self._touch, {**values, "ids": chunk}).scalars()))
+            if there:
+                return Touched(version, frozenset(there))
             connection.rollback()
-            return version - 1
+            return Touched(version - 1)
 
     def save(self, connection: Connection, user_id: str, draft: Draft, version: int) -> bool:
         """Store what the draft adds and changes; return whether that is anything."""

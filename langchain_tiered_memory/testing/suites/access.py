@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from langchain_tiered_memory.core.errors import NotFound
+from langchain_tiered_memory.core.ports import Touched
 from langchain_tiered_memory.testing.samples import DAY, MICROSECOND, NOW, passage, plain, vectors_as_bytes
 from langchain_tiered_memory.testing.suites.base import ADA, S, StoreSuite
 from langchain_tiered_memory.testing.suites.threads import at_once
@@ -47,19 +48,20 @@ class TouchCases(StoreSuite[S]):
         returned = store.touch(ADA, ["a", "unknown", "c"], NOW + DAY)
 
         changes = store.changes(ADA, version)
-        assert returned == changes.version == store.version(ADA) == version + 1
+        assert returned == Touched(version + 1, frozenset("ac"))
+        assert changes.version == store.version(ADA) == version + 1
         assert {e.memory.id for e in changes.entries} == {"a", "c"}
         assert {e.version for e in changes.entries} == {version + 1}
         assert (changes.gone, changes.whole) == ((), False)
 
     def test_a_touch_never_creates(self, store: S) -> None:
-        assert store.touch(ADA, ["a"], NOW) == 0
+        assert store.touch(ADA, ["a"], NOW) == Touched(0)
         assert store.users() == ()
 
         self.write(store, ADA, self.entry("b"))
         version = store.version(ADA)
 
-        assert store.touch(ADA, ["a"], NOW) == version
+        assert store.touch(ADA, ["a"], NOW) == Touched(version)
         assert store.get(ADA, ["a"]) == ()
         assert self.raw_ids(store, ADA) == {"b"}
         assert {e.memory.id for e in store.changes(ADA, 0).entries} == {"b"}
@@ -79,7 +81,8 @@ class TouchCases(StoreSuite[S]):
         version = store.version(ADA)
 
         def touch(number: int) -> list[int]:
-            return [store.touch(ADA, ["b", "a"] if number % 2 else ["a", "b"], NOW + n * DAY) for n in range(25)]
+            order = ["b", "a"] if number % 2 else ["a", "b"]
+            return [store.touch(ADA, order, NOW + n * DAY).version for n in range(25)]
 
         steps = [step for returned in at_once(touch) for step in returned]
 

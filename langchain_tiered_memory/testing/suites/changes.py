@@ -64,7 +64,7 @@ class ChangesCases(StoreSuite[S]):
     def test_after_an_erasure_no_version_comes_again(self, store: S) -> None:
         """Else a reader that slept through it would keep what was erased."""
         self.write(store, ADA, self.entry("a"))
-        old = store.touch(ADA, ["a"], NOW)
+        old = store.touch(ADA, ["a"], NOW).version
         self.wipe(store, ADA)
         gone = store.changes(ADA, old)
         assert (gone.entries, gone.whole or gone.gone == ("a",)) == ((), True)

@@ -13,7 +13,7 @@ import pytest
 
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory, ScoredMemory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched
 from langchain_tiered_memory.testing.samples import (
     DAY,
     HOSTILE,
@@ -188,7 +188,7 @@ class WallCases(StoreSuite[S]):
         before = store.changes(BOB, 0)
 
         assert store.get(ADA, ["b"]) == ()
-        assert store.touch(ADA, ["b"], NOW + DAY) == 0
+        assert store.touch(ADA, ["b"], NOW + DAY).version == 0
         store.embed(ADA, {"b": [passage(0, 1)]})
         with pytest.raises(NotFound):
             store.update(ADA, self.entry("b", "changed"), NOW)
@@ -239,7 +239,7 @@ class OwnershipCases(StoreSuite[S]):
         version = store.version(ADA)
 
         assert [m.id for m in store.get(ADA, once("b", "a"))] == ["b", "a"]
-        assert store.touch(ADA, once("a", "b"), NOW) == version + 1
+        assert store.touch(ADA, once("a", "b"), NOW) == Touched(version + 1, frozenset("ab"))
         assert [m.access_count for m in store.get(ADA, ["a", "b"])] == [1, 1]
         store.embed(ADA, {"a": once(passage(0, 1), passage(1, 2))})
         assert len(self.head(store, ADA, "a").vectors) == 2
