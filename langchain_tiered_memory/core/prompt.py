@@ -31,7 +31,7 @@ from langchain_tiered_memory.core.model import Memory, Message
 from langchain_tiered_memory.core.ports import TokenCounter
 from langchain_tiered_memory.core.text import clean
 
-__all__ = ["fit_memories", "format_memories", "transcript_text"]
+__all__ = ["fit_memories", "format_memories", "quote_memory", "transcript_text"]
 
 _M = TypeVar("_M", bound=Memory)
 
@@ -57,6 +57,11 @@ def format_memories(memories: Sequence[Memory], *, now: datetime | None = None) 
         now: When given, each date is followed by how long ago that was.
     """
     return _block([_line(memory, memory.content, now) for memory in memories])
+
+
+def quote_memory(memory: Memory) -> str:
+    """Return one memory as its line in a block, for a place that says itself what it is."""
+    return _line(memory, memory.content, None).rstrip("\n")
 
 
 def fit_memories(

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_tiered_memory.langchain.history import TieredChatMessageHistory
     from langchain_tiered_memory.langchain.memory import TieredMemory
+    from langchain_tiered_memory.langchain.retriever import TieredMemoryRetriever, format_documents
 
 _ROOM_OF = {
     "TieredChatMessageHistory": "history",
     "TieredMemory": "memory",
+    "TieredMemoryRetriever": "retriever",
+    "format_documents": "retriever",
 }
 
 __all__ = [
     "TieredChatMessageHistory",
     "TieredMemory",
+    "TieredMemoryRetriever",
+    "format_documents",
 ]
 
 
