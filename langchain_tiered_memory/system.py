@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +12,6 @@ from langchain_tiered_memory import wiring
 from langchain_tiered_memory.core.api import UNCHANGED, SyncMemory, documented_by
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.engine import Engine
-from langchain_tiered_memory.core.errors import ConfigError, shown
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, NewMemory, RecallResult
 from langchain_tiered_memory.core.reports import (
     ConsolidationReport,
@@ -26,6 +24,7 @@ from langchain_tiered_memory.core.reports import (
 )
 from langchain_tiered_memory.faces import Session, TierMemory
 from langchain_tiered_memory.pools import Pools
+from langchain_tiered_memory.registry import Registry, kinds
 
 
 @documented_by(SyncMemory)
@@ -36,9 +35,7 @@ class MemorySystem:
     are the same memory and may be used from any thread, any event loop, and in a child after a fork.
     """
 
-    _factories: ClassVar[dict[str, Callable[[], MemorySystem]]] = {}
-    _registered: ClassVar[dict[str, MemorySystem]] = {}
-    _registry_lock: ClassVar[threading.RLock] = threading.RLock()
+    _registry: ClassVar[Registry[MemorySystem]] = Registry()
 
     def __init__(
         self,
@@ -74,6 +71,7 @@ class MemorySystem:
         """Short-term memory by itself."""
         self.long_term = TierMemory(self.sync.long_term, self._pools)
         """Long-term memory by itself."""
+        self._registry.note(self, self._plan)
 
     @classmethod
     def open(cls, path: str | Path | None = None, **options: Any) -> Self:
@@ -91,12 +89,7 @@ class MemorySystem:
 
         The factory is called once per process, when somebody first asks; a new factory replaces the old one.
         """
-        given: object = factory
-        if not callable(given):
-            raise ConfigError(f"factory={shown(factory)} cannot be used: a callable that returns a system is needed")
-        with cls._registry_lock:
-            cls._factories[name] = factory
-            cls._registered.pop(name, None)
+        cls._registry.register(name, factory)
 
     @classmethod
     def registered(cls, name: str) -> MemorySystem:
@@ -105,12 +98,17 @@ class MemorySystem:
         Raises:
             ConfigError: Nothing is registered under it in this process.
         """
-        with cls._registry_lock:
-            if name not in cls._factories:
-                raise ConfigError(f"no memory is registered as {shown(name)}: call MemorySystem.register first")
-            if name not in cls._registered:
-                cls._registered[name] = cls._factories[name]()
-            return cls._registered[name]
+        return cls._registry.registered(name)
+
+    @classmethod
+    def at(cls, reference: str | Path) -> MemorySystem:
+        """Return the memory that a `reference` names, the same for all in a process; ConfigError if it names none."""
+        return cls._registry.at(reference, cls.open)
+
+    @property
+    def reference(self) -> str:
+        """What `at` finds this memory by in any process, its registered name or its folder; ConfigError without."""
+        return self._registry.reference(self, self._plan)
 
     async def remember(
         self,
@@ -316,9 +314,14 @@ class MemorySystem:
         """Close."""
         await self.aclose()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the `reference`; never what it is made of, which may hold a password."""
+        return type(self).at, (self.reference,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return itself: a copy of a memory is the same memory."""
+        return self
+
     def __repr__(self) -> str:
         """Name the kinds of its parts; never a URL, which may hold a password."""
-        plan = self._plan
-        parts = {"redis": plan.redis, "vector_db": plan.vector_db, "postgres": plan.postgres}
-        given = [name for name, value in parts.items() if value is not None]
-        return f"<MemorySystem on {', '.join(given) or 'embedded stores'}>"
+        return f"<MemorySystem on {kinds(self._plan)}>"

@@ -286,8 +286,7 @@ def test_settings_are_frozen_values() -> None:
 @pytest.fixture
 def name() -> Iterator[str]:
     yield "a memory of the tests"
-    MemorySystem._factories.pop("a memory of the tests", None)
-    MemorySystem._registered.pop("a memory of the tests", None)
+    MemorySystem._registry.unregister("a memory of the tests")
 
 
 def test_a_registered_system_is_found_by_name(name: str) -> None:
