@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_tiered_memory.core.api import documented_by
 from langchain_tiered_memory.core.chat import SyncSession
-from langchain_tiered_memory.core.model import Context, Memory, Message, RecallResult
+from langchain_tiered_memory.core.model import Context, Memory, Message, RecallResult, ScoredMemory
 from langchain_tiered_memory.core.tiers import SyncTier
 from langchain_tiered_memory.pools import Pools
 
@@ -51,9 +51,16 @@ class Session:
         k: int = 5,
         filter: Mapping[str, Any] | None = None,
         speakers: Mapping[str, str] | None = None,
+        recalled: Sequence[ScoredMemory] | None = None,
     ) -> Context:
         return await self._pools.call(
-            self.sync.context, query, max_tokens=max_tokens, k=k, filter=filter, speakers=speakers
+            self.sync.context,
+            query,
+            max_tokens=max_tokens,
+            k=k,
+            filter=filter,
+            speakers=speakers,
+            recalled=recalled,
         )
 
     async def clear(self) -> int:

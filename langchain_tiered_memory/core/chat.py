@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_tiered_memory.core import asking, inputs
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
-from langchain_tiered_memory.core.model import Context, Message
+from langchain_tiered_memory.core.model import Context, Message, ScoredMemory
 from langchain_tiered_memory.core.opening import Opening
 
 
@@ -60,8 +60,10 @@ class Chats:
         query: str | None,
         max_tokens: int | None,
         k: int,
+        *,
         filter: Mapping[str, Any] | None,
         speakers: Mapping[str, str] | None,
+        recalled: Sequence[ScoredMemory] | None,
     ) -> Context:
         """Return the context; see `SyncSession.context`."""
         budget = at.max_tokens if max_tokens is None else inputs.count("max_tokens", max_tokens, LEAST_WINDOW_TOKENS)
@@ -76,7 +78,7 @@ class Chats:
             filter=filter,
             weights=rooms.parts.weights,
         )
-        return rooms.contexts.build(at.session_id, question, budget, speakers)
+        return rooms.contexts.build(at.session_id, question, budget, speakers, recalled)
 
     def clear(self, at: Address) -> int:
         """Remove the transcript; see `SyncSession.clear`."""
@@ -126,6 +128,7 @@ class SyncSession:
         k: int = 5,
         filter: Mapping[str, Any] | None = None,
         speakers: Mapping[str, str] | None = None,
+        recalled: Sequence[ScoredMemory] | None = None,
     ) -> Context:
         """Return what to show the model: the window, and what is recalled for the query, inside one budget.
 
@@ -135,8 +138,12 @@ class SyncSession:
             k: How many memories to recall at most.
             filter: Which memories may be recalled, as in `recall`.
             speakers: What `text` calls a role instead of its own name, such as `{"user": "Human"}`.
+            recalled: The `memories` of an earlier context, to show again instead of recalling: no model is asked and
+                no access counted, which a framework that asks several times a turn should cause once.
         """
-        return self._chats.context(self.address, query, max_tokens, k, filter, speakers)
+        return self._chats.context(
+            self.address, query, max_tokens, k, filter=filter, speakers=speakers, recalled=recalled
+        )
 
     def clear(self) -> int:
         """Remove the transcript and return how many messages it had. What was remembered from it stays."""

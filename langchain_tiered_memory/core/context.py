@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
@@ -30,7 +30,12 @@ class Contexts:
     recall: Recall
 
     def build(
-        self, session_id: str, question: Question, max_tokens: int, speakers: Mapping[str, str] | None = None
+        self,
+        session_id: str,
+        question: Question,
+        max_tokens: int,
+        speakers: Mapping[str, str] | None = None,
+        recalled: Sequence[ScoredMemory] | None = None,
     ) -> Context:
         """Return window and memories for a question; one without words is about the last user message.
 
@@ -39,13 +44,16 @@ class Contexts:
             question: What to recall for, and whose.
             max_tokens: The budget of everything together, in tokens.
             speakers: What the text calls a role instead of its own name.
+            recalled: What to show instead of recalling, with no access counted.
         """
         user_id = question.user_id
         share = int(max_tokens * self.parts.settings.working.memory_share)
         block: Message | None = None
         kept: tuple[ScoredMemory, ...] = ()
+        if recalled is not None:
+            recalled = self.recall.still_there(user_id, recalled)
         if max_tokens >= _LEAST_FOR_MEMORIES:
-            block, kept = self._memories(session_id, question, max_tokens, share)
+            block, kept = self._memories(session_id, question, max_tokens, share, recalled)
         cost = 0 if block is None else self.parts.counter.message(block)
         budget = max_tokens - cost
         for _ in range(_TRIES):
@@ -60,12 +68,17 @@ class Contexts:
             budget = max(budget - over, LEAST_WINDOW_TOKENS)
         else:
             text = cut_text(text, max_tokens, self.parts.counter)
-        if kept:
+        if kept and recalled is None:
             kept = self.recall.count_access(user_id, kept)
         return Context(messages, text, prompt_tokens(messages, self.parts.counter), tuple(kept))
 
     def _memories(
-        self, session_id: str, question: Question, max_tokens: int, share: int
+        self,
+        session_id: str,
+        question: Question,
+        max_tokens: int,
+        share: int,
+        recalled: Sequence[ScoredMemory] | None,
     ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
         """Return the recalled memories as one message, and which they are: none that the window shows beside them.
 
@@ -74,7 +87,7 @@ class Contexts:
         sure = self.sessions.window(question.user_id, session_id, max_tokens - share)
         window = window_of(session_id, sure)
         for _ in range(_TRIES):
-            block, kept = self._block(question, sure, window, share)
+            block, kept = self._block(question, sure, window, share, recalled)
             if block is None:
                 break
             budget = max_tokens - self.parts.counter.message(block)
@@ -85,14 +98,23 @@ class Contexts:
         return block, kept
 
     def _block(
-        self, question: Question, sure: tuple[Message, ...], window: Window, share: int
+        self,
+        question: Question,
+        sure: tuple[Message, ...],
+        window: Window,
+        share: int,
+        recalled: Sequence[ScoredMemory] | None,
     ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
         """Return the recalled memories as one message of quoted data that costs at most `share`, and which they are."""
-        words = [message.text for message in sure if message.role == "user" and message.text]
-        text = question.text or (words[-1] if words else "")
-        if not text.strip():
-            return None, ()
-        hits = self.recall.look_up(question, text, window)
+        hits: Sequence[ScoredMemory]
+        if recalled is None:
+            words = [message.text for message in sure if message.role == "user" and message.text]
+            text = question.text or (words[-1] if words else "")
+            if not text.strip():
+                return None, ()
+            hits = self.recall.look_up(question, text, window)
+        else:
+            hits = [hit for hit in recalled if not window.shows(hit)]
         frame = self.parts.counter.message(Message("system", ""))
         block, kept = fit_memories(hits, share - frame, self.parts.counter)
         found = tuple(hit for hit in hits if any(hit.id == one.id for one in kept))

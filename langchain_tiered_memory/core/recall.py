@@ -60,6 +60,12 @@ class Recall:
             hits += self._beside(found, hits, question, now, window)
         return RecallResult(self._within(hits, question.max_tokens), tuple(dict.fromkeys((*found.failed, *unread))))
 
+    def still_there(self, user_id: str, hits: Sequence[ScoredMemory]) -> tuple[ScoredMemory, ...]:
+        """Return those of earlier hits that have not gone meanwhile."""
+        snapshot, _ = self._snapshots.get(user_id)
+        with snapshot.lock:
+            return tuple(hit for hit in hits if snapshot.row_of(hit.id) is not None)
+
     def count_access(self, user_id: str, hits: Sequence[ScoredMemory]) -> tuple[ScoredMemory, ...]:
         """Count one access in the tier that owns each hit, and return the hits showing it.
 
