@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.langchain.history import TieredChatMessageHistory
     from langchain_tiered_memory.langchain.memory import TieredMemory
     from langchain_tiered_memory.langchain.retriever import TieredMemoryRetriever, format_documents
+    from langchain_tiered_memory.langchain.tools import create_memory_tools
 
 _ROOM_OF = {
     "TieredChatMessageHistory": "history",
     "TieredMemory": "memory",
     "TieredMemoryRetriever": "retriever",
+    "create_memory_tools": "tools",
     "format_documents": "retriever",
 }
 
@@ -24,6 +26,7 @@ __all__ = [
     "TieredChatMessageHistory",
     "TieredMemory",
     "TieredMemoryRetriever",
+    "create_memory_tools",
     "format_documents",
 ]
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
 from langchain_tiered_memory.core import inputs as door
 from langchain_tiered_memory.core.errors import (
-    ConfigError,
     InvalidInput,
-    ModelMismatch,
-    SchemaMismatch,
     TieredMemoryError,
 )
 from langchain_tiered_memory.core.filters import compile_filter
 from langchain_tiered_memory.core.model import Message
 from langchain_tiered_memory.faces import Session
+from langchain_tiered_memory.langchain.failing import OnError, forgive
 from langchain_tiered_memory.langchain.messages import said, to_langchain
 from langchain_tiered_memory.system import MemorySystem
 
@@ -32,8 +30,6 @@ except ImportError as error:
 __all__ = ["TieredMemory"]
 
 logger = logging.getLogger("langchain_tiered_memory.langchain")
-
-_SET_UP_WRONG = (ConfigError, ModelMismatch, SchemaMismatch)
 
 
 class TieredMemory(BaseMemory):
@@ -76,7 +72,7 @@ class TieredMemory(BaseMemory):
     return_messages: bool = False
     human_prefix: str = "Human"
     ai_prefix: str = "AI"
-    on_error: Literal["warn", "raise"] = "warn"
+    on_error: OnError = "warn"
 
     _unsaved: list[tuple[Message, ...]] = PrivateAttr(default_factory=list)
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
@@ -105,7 +101,7 @@ class TieredMemory(BaseMemory):
         try:
             found = self._session.sync.context(self._query(inputs), **self._asked)
         except TieredMemoryError as error:
-            self._failed("be read", error)
+            forgive(error, "be read", self.on_error)
             return {self.memory_key: [] if self.return_messages else ""}
         return {self.memory_key: to_langchain(found.messages) if self.return_messages else found.text}
 
@@ -115,7 +111,7 @@ class TieredMemory(BaseMemory):
         try:
             found = await self._session.context(self._query(inputs), **self._asked)
         except TieredMemoryError as error:
-            self._failed("be read", error)
+            forgive(error, "be read", self.on_error)
             return {self.memory_key: [] if self.return_messages else ""}
         return {self.memory_key: to_langchain(found.messages) if self.return_messages else found.text}
 
@@ -197,15 +193,10 @@ class TieredMemory(BaseMemory):
 
     def _unstored(self, turns: Sequence[tuple[Message, ...]], error: TieredMemoryError) -> None:
         """Let turns wait for the next call; their ids make a turn that was stored all the same no second one."""
-        self._failed("store a turn", error)
+        forgive(error, "store a turn", self.on_error)
         kept = turns[1:] if isinstance(error, InvalidInput) else turns  # one that never can be stored must not wait
         with self._lock:
             self._unsaved[:0] = kept
-
-    def _failed(self, doing: str, error: TieredMemoryError) -> None:
-        if self.on_error == "raise" or isinstance(error, _SET_UP_WRONG):
-            raise error
-        logger.warning("the chain goes on, but its memory could not %s: %s", doing, error)
 
     @staticmethod
     def _cleared(messages: int) -> None:
