@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from langchain_tiered_memory.core.config import RankingWeights, Settings
 from langchain_tiered_memory.core.errors import ConfigError, shown
@@ -29,7 +29,7 @@ class Registry(Generic[S]):
         self._factories: dict[str, Callable[[], S]] = {}
         self._made: dict[str, S] = {}
         self._opened: dict[str, S] = {}
-        self._living: WeakValueDictionary[str, S] = WeakValueDictionary()
+        self._living: WeakKeyDictionary[S, Plan] = WeakKeyDictionary()
 
     def register(self, name: str, factory: Callable[[], S]) -> None:
         """Let a factory make the system of this name when somebody first asks for it.
@@ -65,11 +65,10 @@ class Registry(Generic[S]):
             return self._made[name]
 
     def note(self, system: S, plan: Plan) -> None:
-        """Remember, as long as it lives, that a system lives in its plan's folder; the first one there stays noted."""
-        folder = _folder(plan)
-        if folder is not None:
+        """Remember, as long as it lives, that a system lives in its plan's folder; the disk is not asked yet."""
+        if isinstance(plan.path, Path):
             with self._lock:
-                self._living.setdefault(folder, system)
+                self._living[system] = plan
 
     def at(self, reference: str | Path, open_folder: Callable[[str], S]) -> S:
         """Return the system that a reference names: the same one for everybody in this process.
@@ -81,9 +80,9 @@ class Registry(Generic[S]):
             if isinstance(reference, str) and (reference in self._factories or not Path(reference).is_absolute()):
                 return self.registered(reference)
             folder = str(Path(reference).resolve())
-            living = self._living.get(folder)
-            if living is not None:
-                return living
+            for system, plan in list(self._living.items()):
+                if _folder(plan) == folder:
+                    return system  # the first one there
             self._opened[folder] = open_folder(folder)
             return self._opened[folder]
 
