@@ -23,7 +23,7 @@ from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, Extrac
 from langchain_tiered_memory.core.indexing import vectors_for
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
-from langchain_tiered_memory.core.ports import Change, Entry, ExtractedFact, Placed
+from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, ExtractedFact, Placed
 from langchain_tiered_memory.core.reports import ConsolidationReport
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.text import normalize
@@ -33,7 +33,6 @@ logger = logging.getLogger("langchain_tiered_memory.consolidation")
 T = TypeVar("T")
 
 BY = "consolidate"
-FACT_ORIGIN = "consolidation"
 _BATCH = 100
 _TRIES = 5
 
@@ -184,7 +183,7 @@ class Consolidation:
             agent_id=newest.agent_id,
             role=newest.role,
             name=newest.name,
-            origin=FACT_ORIGIN,
+            origin=FROM_CONSOLIDATION,
             source_ids=tuple(one.id for one in sources),
         )
         return self._admission.entry(memory, now, repeatable=True)

@@ -92,7 +92,8 @@ class Engine:
         rooms = self._opening.writable(user)
         given = inputs.items(items)
         entries = rooms.admission.admit(user, given, origin)
-        if rooms.maintenance.settle(user, [entry.memory.id for entry in entries]):
+        ids, keys = [entry.memory.id for entry in entries], [entry.duplicate_key for entry in entries]
+        if rooms.maintenance.settle(user, ids, keys):
             entries = rooms.admission.admit(user, given, origin)
         stored = rooms.writing.write(user, entries, origin.by) if entries else ()
         rooms.background.wake(user)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.model import Memory, MemoryType, Message
 
+FROM_CONSOLIDATION = "consolidation"
+"""The origin of memories that were drawn from others."""
+
 Vector = NDArray[np.float32]
 """One float32 vector, shape `(dim,)`, of length 1 so that a dot product is the cosine."""
 
@@ -180,6 +183,14 @@ class ExtractedFact:
     memory_type: MemoryType = MemoryType.FACT
     slot: str | None = None
     source_ids: tuple[str, ...]
+
+
+def lent_sources(memory: Memory) -> tuple[str, ...]:
+    """Return what a memory rests on once this one, which says the same, became part of it.
+
+    That is what this one rests on, and this one itself, unless consolidation drew it: then its sources are all it had.
+    """
+    return memory.source_ids if memory.origin == FROM_CONSOLIDATION else (*memory.source_ids, memory.id)
 
 
 def vector_ref(memory_id: str, passage: int) -> str:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from langchain_tiered_memory.core.consolidation import Consolidation
+from langchain_tiered_memory.core.consolidation import Consolidation, is_due
 from langchain_tiered_memory.core.errors import TieredMemoryError
 from langchain_tiered_memory.core.forgetting import Forgetting
 from langchain_tiered_memory.core.indexing import Indexing
@@ -55,17 +55,18 @@ class Maintenance:
             self._parts.transcripts.expire(self._parts.clock() - ttl)
         return report
 
-    def settle(self, user_id: str, ids: Iterable[str]) -> bool:
-        """Promote or let go what is due, if an item past its life stands under one of these ids; say whether one did.
+    def settle(self, user_id: str, ids: Iterable[str], keys: Iterable[str | None] = ()) -> bool:
+        """Promote or let go what is due, if an item past its life has one of these ids or duplicate keys; say if so.
 
-        An id that is written anew must not be taken for an item that nobody sees any more.
+        An id that is written anew must not be taken for an item that nobody sees any more, and a statement that is
+        made anew must not stand beside the same one that is about to be promoted.
         """
         now = self._parts.clock()
         snapshot, _ = self._snapshots.get(user_id)
         with snapshot.lock:
-            rows = [row for one in ids if (row := snapshot.row_of(one)) is not None]
-            ends = [snapshot.entry(row).expires_at for row in rows]
-        if not any(one is not None and one <= now for one in ends):
+            heads = [snapshot.entry(row) for one in ids if (row := snapshot.row_of(one)) is not None]
+            heads += [head for key in keys if (head := snapshot.duplicate(key)) is not None]
+        if not any(is_due(head, now) for head in heads):
             return False
         self._expire(user_id, MaintenanceReport())
         return True

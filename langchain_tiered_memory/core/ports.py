@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.entries import (
+    FROM_CONSOLIDATION,
     Change,
     Changes,
     Entry,
@@ -23,6 +24,7 @@ from langchain_tiered_memory.core.entries import (
     StoredMessage,
     Touched,
     Vector,
+    lent_sources,
     ref_memory_id,
     vector_ref,
 )
@@ -36,6 +38,7 @@ from langchain_tiered_memory.core.stores import (
 )
 
 __all__ = [
+    "FROM_CONSOLIDATION",
     "Change",
     "Changes",
     "Clock",
@@ -56,6 +59,7 @@ __all__ = [
     "TranscriptStore",
     "Vector",
     "VectorIndex",
+    "lent_sources",
     "ref_memory_id",
     "vector_ref",
 ]

@@ -131,8 +131,9 @@ class RecordStore(MemoryStore, Protocol):
         For each entry in order: an id with a tombstone is "forgotten"; an id that is there is "existing", and if the
         entry was read more often its `access_count` and `last_accessed` rise to the entry's; one with a slot is filed
         in its chain (`core.slots.file_in_chain`: "created" or "reinforced"); an active record with the same
-        `duplicate_key` is "reinforced" or "repeated" as in `ItemStore.put`; else it is "created". Then the consumed
-        ids enter the ledger. Every change of a record leaves a history event.
+        `duplicate_key` is "reinforced" or "repeated" as in `ItemStore.put`; else it is "created". What reinforces
+        lends `entries.lent_sources`. Then the consumed ids enter the ledger. Every change of a record leaves a history
+        event.
 
         Raises:
             Conflict: A consumed id is in the ledger already or has a tombstone; or (strict) an id exists with another

@@ -12,7 +12,7 @@ import numpy as np
 
 from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, vector_ref
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, lent_sources, vector_ref
 
 _GONE_LIMIT = 10_000
 """Removed ids remembered per user; a reader that is further behind starts anew."""
@@ -59,8 +59,8 @@ def updated(row: Entry, new: Entry) -> Entry:
 
 
 def resting_on(row: Entry, other: Entry) -> Entry:
-    """Return the row with its sources grown by the other's and by the other itself."""
-    grown = dict.fromkeys([*row.memory.source_ids, *other.memory.source_ids, other.memory.id])
+    """Return the row with its sources grown by what the other lends it."""
+    grown = dict.fromkeys([*row.memory.source_ids, *lent_sources(other.memory)])
     grown.pop(row.memory.id, None)
     return replace(row, memory=replace(row.memory, source_ids=tuple(grown)))
 

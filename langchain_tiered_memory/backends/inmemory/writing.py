@@ -18,12 +18,11 @@ from langchain_tiered_memory.backends.inmemory.rows import (
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Change, Entry, Forgotten, PassageVector, Placed
+from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, Forgotten, PassageVector, Placed
 from langchain_tiered_memory.core.slots import chain_key, file_in_chain
 from langchain_tiered_memory.core.text import normalize
 
 _FORGET = "forget"
-_CONSOLIDATION = "consolidation"
 
 
 def write(table: Table, user_id: str, shelf: Shelf, change: Change, entries: Sequence[Entry]) -> tuple[Placed, ...]:
@@ -71,7 +70,7 @@ class _Writing:
 
     def _create(self, entry: Entry, superseded: tuple[str, ...] = ()) -> Placed:
         memory = entry.memory
-        moved = self._change.by == "consolidate" and memory.origin != _CONSOLIDATION
+        moved = self._change.by == "consolidate" and memory.origin != FROM_CONSOLIDATION
         self._write(entry, "promoted" if moved else "created", self._change.by)
         return Placed(own_memory(memory), "created", superseded)
 
@@ -154,7 +153,7 @@ def _resting_on_nothing_else(rows: Mapping[str, Entry], asked: Sequence[str]) ->
         falling = [
             memory.id
             for memory in (row.memory for row in rows.values())
-            if memory.origin == _CONSOLIDATION
+            if memory.origin == FROM_CONSOLIDATION
             and memory.id not in gone
             and memory.source_ids
             and gone.issuperset(memory.source_ids)

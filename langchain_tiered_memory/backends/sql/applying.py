@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 
 from langchain_tiered_memory.backends.sql.draft import Draft
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Change, Entry
+from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry
 from langchain_tiered_memory.core.slots import file_in_chain
 from langchain_tiered_memory.core.text import normalize
-
-CONSOLIDATION = "consolidation"
-"""The origin of records that were drawn from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class Applying:
 
     def _create(self, entry: Entry, retired: tuple[str, ...] = ()) -> Outcome:
         self._draft.add(entry)
-        moved = self._change.by == "consolidate" and entry.memory.origin != CONSOLIDATION
+        moved = self._change.by == "consolidate" and entry.memory.origin != FROM_CONSOLIDATION
         self.notes.append(Note(entry.memory, "promoted" if moved else "created", self._change.by))
         return Outcome(entry.memory.id, "created", retired)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from langchain_tiered_memory.backends.sql.codec import from_json, to_json
 from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Tier
-from langchain_tiered_memory.core.ports import Entry, PassageVector
+from langchain_tiered_memory.core.ports import Entry, PassageVector, lent_sources
 from langchain_tiered_memory.core.slots import chain_key
 
 
@@ -102,8 +102,8 @@ class Draft:
         return max(repeated, key=lambda memory: memory.created_at, default=None)
 
     def reinforce(self, memory: Memory, entry: Entry) -> bool:
-        """Let the memory rest on the entry and on its sources as well; say whether that is new."""
-        grown = dict.fromkeys((*memory.source_ids, *entry.memory.source_ids, entry.memory.id))
+        """Let the memory rest on what the entry lends it as well; say whether that is new."""
+        grown = dict.fromkeys((*memory.source_ids, *lent_sources(entry.memory)))
         grown.pop(memory.id, None)
         return self.change(replace(memory, source_ids=tuple(grown)))
 

@@ -7,9 +7,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from langchain_tiered_memory.backends.sql.applying import CONSOLIDATION, Note
+from langchain_tiered_memory.backends.sql.applying import Note
 from langchain_tiered_memory.backends.sql.draft import Draft
 from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def resting_on_nothing_else(ties: Mapping[str, Tie], asked: Collection[str]) -> 
         falling = [
             memory_id
             for memory_id, tie in ties.items()
-            if tie.origin == CONSOLIDATION
+            if tie.origin == FROM_CONSOLIDATION
             and memory_id not in gone
             and tie.source_ids
             and gone.issuperset(tie.source_ids)

@@ -90,6 +90,19 @@ class ForgetCases(RecordSuite):
         assert store.forget(ADA, ["b"], NOW).derived == ("f",)
         assert self.raw_ids(store, ADA) == {"none"}
 
+    @pytest.mark.parametrize("slot", [None, "home"])
+    def test_a_fact_drawn_twice_goes_with_both_sources(self, store: RecordStore, slot: str | None) -> None:
+        """What became part of another record has no row that could be forgotten: only its sources count."""
+        keys = None if slot else "key"
+        drawn = [replace(self.fact(i, s, slot=slot, content="same"), duplicate_key=keys) for i, s in ("fa", "gb")]
+        store.apply(ADA, change_of(*drawn, consumed=("a", "b"), by="consolidate"))
+        assert set(self.one(store, ADA, "f").source_ids) == {"a", "b"}
+
+        assert store.forget(ADA, ["a"], NOW).derived == ()
+        assert store.forget(ADA, ["b"], NOW).derived == ("f",)
+
+        assert self.raw_ids(store, ADA) == set()
+
     def test_what_was_not_consolidated_stays_whatever_its_sources(self, store: RecordStore) -> None:
         self.write(
             store, ADA, self.entry("a"), self.fact("own", "a", origin="import"), self.entry("said", source_ids=("a",))
