@@ -92,7 +92,7 @@ class SearchSettings:
     """A user with more vectors than this is searched through the vector index; 0 always asks the index."""
     snapshot_bytes: int = 1_000_000_000
     """Most memory that snapshots of all users may take together; the least recently used goes first."""
-    embed_pending: int = 64
+    embed_pending: int = 8
     """Most pending passages that one recall embeds before it searches; the rest waits for maintenance."""
 
     def __post_init__(self) -> None:

@@ -40,6 +40,7 @@ class Evidence:
         meaning_beside: The better cosine of the two neighbours in the session.
         session: BM25 of the whole session.
         speaker: 1 where the query names the speaker.
+        alone: True where there is no session around the row to judge it by.
         said_by: What the role of the speaker lets the rest count for.
     """
 
@@ -48,18 +49,18 @@ class Evidence:
     meaning_beside: Numbers
     session: Numbers
     speaker: Numbers
+    alone: Numbers
     said_by: Numbers
 
 
 def relevance(evidence: Evidence) -> Numbers:
-    """Join meaning and keywords, on the row and around it, to one number in [0, 1]."""
-    joined: Numbers = (
-        MEANING * evidence.meaning
-        + KEYWORDS * evidence.keywords
-        + MEANING_BESIDE * evidence.meaning_beside
-        + SESSION * evidence.session
-        + SPEAKER * evidence.speaker
-    )
+    """Join meaning and keywords, on the row and around it, to one number in [0, 1].
+
+    A row that stands alone is judged by its own text, with the weight of what there is to judge by.
+    """
+    own = KEYWORDS * evidence.keywords + MEANING * evidence.meaning + SPEAKER * evidence.speaker
+    around = MEANING_BESIDE * evidence.meaning_beside + SESSION * evidence.session
+    joined = np.where(evidence.alone, own / (KEYWORDS + MEANING + SPEAKER), own + around)
     clipped: Numbers = np.clip(joined * evidence.said_by, 0, 1)
     return clipped
 

@@ -139,6 +139,7 @@ class Search:
             meaning_beside=snapshot.best_beside(meaning),
             session=snapshot.session_keywords(terms),
             speaker=snapshot.named(terms),
+            alone=snapshot.alone,
             said_by=np.where(snapshot.said_by("assistant"), np.float32(ranking.SAID_BY_ASSISTANT), np.float32(1)),
         )
 

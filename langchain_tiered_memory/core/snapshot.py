@@ -186,6 +186,12 @@ class Snapshot:
         names = [name for name in self._names.known if asked.intersection(analyze(name))]
         return self._names.among(names).astype(np.float32)
 
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which rows belong to no session's turns."""
+        alone: NDArray[np.bool_] = self._turns.sessions == NONE
+        return alone
+
     def said_by(self, role: str) -> NDArray[np.bool_]:
         """Return which rows were said by this role."""
         return self._roles.among([role])
