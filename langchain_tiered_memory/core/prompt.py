@@ -31,7 +31,7 @@ from langchain_tiered_memory.core.model import Memory, Message
 from langchain_tiered_memory.core.ports import TokenCounter
 from langchain_tiered_memory.core.text import clean
 
-__all__ = ["fit_memories", "format_memories", "quote_memory", "transcript_text"]
+__all__ = ["fit_memories", "format_memories", "is_block", "quote_memory", "transcript_text"]
 
 _M = TypeVar("_M", bound=Memory)
 
@@ -163,6 +163,11 @@ _ASCII_END = 0x7F
 _KNOWN_ROLES = "system developer user assistant tool function human ai".split()
 _LINE_STARTS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 _INVISIBLE = r"\u200b-\u200f\u2060\ufeff"
+
+
+def is_block(text: str) -> bool:
+    """Say whether a text is a block as `format_memories` writes it: notes that came back to where they came from."""
+    return text.startswith(_OPENING) and text.endswith(_CLOSING)
 
 
 def transcript_text(messages: Iterable[Message], *, speakers: Mapping[str, str] | None = None) -> str:
