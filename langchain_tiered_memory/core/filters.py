@@ -104,17 +104,23 @@ def _reach(values: Mapping[str, Any], name: str) -> object:
 
 
 def _equal(value: object, operand: object) -> bool:
-    """Compare as JSON does: True is not 1."""
-    return isinstance(value, bool) == isinstance(operand, bool) and value == operand
+    """Compare as JSON does: True is not 1, and a tuple is a list."""
+    one = list(value) if isinstance(value, tuple) else value
+    other = list(operand) if isinstance(operand, tuple) else operand
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
     def test(value: object, operand: object) -> bool:
-        numbers = isinstance(value, (int, float)) and isinstance(operand, (int, float))
+        numbers = _number(value) and _number(operand)
         alike = isinstance(value, (str, datetime)) and isinstance(operand, type(value))
         return (numbers or alike) and compare(value, operand)
 
     return test
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _among(value: object, operand: Any) -> bool:
