@@ -1,0 +1,245 @@
+"""A snapshot patched forward is the snapshot read anew, whatever happened in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.backends.inmemory import InMemoryItemStore, InMemoryRecordStore
+from langchain_tiered_memory.core.model import MemoryType, Tier
+from langchain_tiered_memory.core.ports import Change, Changes, Entry, PassageVector, Touched
+from langchain_tiered_memory.core.snapshot import Snapshot
+from langchain_tiered_memory.testing.samples import DIM, NOW, entry_of, vector_of
+
+USER, MODEL = "ada", "model-a"
+WORDS = ("tea", "gate", "green", "bees", "river")
+ASKED: tuple[list[str], ...] = (["tea"], ["gate", "green"], ["nowhere"], ["tea", "tea", "bees"], [])
+HOUR = timedelta(hours=1)
+
+
+def entry(number: int, seed: int, tier: Tier = Tier.SHORT_TERM, **fields: Any) -> Entry:
+    """Return an entry whose terms, session, speaker, times and vectors follow from two numbers."""
+    terms = {WORDS[(number + seed) % 5]: 1 + seed % 3, WORDS[(number * 2 + seed) % 5]: 1}
+    vectors = tuple(PassageVector(n, MODEL, f"{seed}-{n}", vector_of(seed * 7 + n)) for n in range(seed % 3))
+    derived = {
+        "terms": terms,
+        "vectors": vectors,
+        "passages": 2,
+        "order": number,
+        "duplicate_key": f"key {number % 4}" if number % 2 else None,
+    }
+    told = {
+        "tier": tier,
+        "memory_type": MemoryType.EPISODE if number % 3 else MemoryType.FACT,
+        "session_id": None if number % 4 == 0 else f"s{number % 2}",
+        "observed_at": NOW + HOUR * ((number * 5) % 7),
+        "importance": seed % 10 / 10,
+        "name": "Ada" if number % 2 else None,
+        "role": "assistant" if seed % 2 else "user",
+        **fields,
+    }
+    return entry_of(f"m{number}", f"text {number} {seed}", derived=derived, **told)
+
+
+def image(snapshot: Snapshot) -> dict[str, dict[str, object]]:
+    """Return everything that a snapshot says of each living memory."""
+    query = vector_of(3)
+    columns: dict[str, NDArray[Any]] = {
+        "cosine": snapshot.cosines(query),
+        "beside": snapshot.best_beside(snapshot.cosines(query)),
+    }
+    for number, terms in enumerate(ASKED):
+        columns[f"keywords {number}"] = np.where(snapshot.alive, snapshot.keywords(terms), 0)
+        columns[f"session {number}"] = snapshot.session_keywords(terms)
+    columns |= {name: snapshot.numbers(name) for name in ("importance", "last_accessed", "access_count")}
+    columns |= {"named": snapshot.named(["ada"]), "said": snapshot.said_by("assistant"), "alone": snapshot.alone}
+    pending = {head.memory.id: missing for head, missing in snapshot.pending()}
+    told: dict[str, dict[str, object]] = {}
+    for row in map(int, np.flatnonzero(snapshot.alive)):
+        head = snapshot.entry(row)
+        near = [snapshot.entry(one).memory.id for one in snapshot.neighbours(row, 2)]
+        same = snapshot.duplicate(head.duplicate_key)
+        told[head.memory.id] = {name: round(float(column[row]), 4) for name, column in columns.items()} | {
+            "head": replace(head, left_out=()),
+            "near": near,
+            "pending": pending.get(head.memory.id),
+            "duplicate": None if same is None else same.memory.id,
+            "row": snapshot.row_of(head.memory.id) == row,
+        }
+    return told
+
+
+class Two:
+    """Two stores, and a snapshot that is patched forward from them."""
+
+    def __init__(self) -> None:
+        self.items, self.records = InMemoryItemStore(), InMemoryRecordStore()
+        self.patched = Snapshot(USER, MODEL)
+
+    def follow(self, snapshot: Snapshot) -> Snapshot:
+        """Patch a snapshot up to the stores."""
+        for tier, store in ((Tier.SHORT_TERM, self.items), (Tier.LONG_TERM, self.records)):
+            snapshot.apply(tier, store.changes(USER, snapshot.versions[tier]))
+        return snapshot
+
+    def put(self, number: int, seed: int) -> None:
+        if not self.items.get(USER, [f"m{number}"]):
+            self.items.put(USER, [replace(entry(number, seed), duplicate_key=f"key {number}")])
+
+    def record(self, number: int, seed: int) -> None:
+        made = replace(entry(number, seed, Tier.LONG_TERM), duplicate_key=f"key {number}")
+        self.records.apply(USER, Change(entries=(made,), at=NOW, by="remember", strict=False))
+
+    def value(self, number: int, seed: int) -> None:
+        made = entry(100 + number, seed, Tier.LONG_TERM, slot="employer", observed_at=NOW + HOUR * seed)
+        self.records.apply(
+            USER, Change(entries=(replace(made, duplicate_key=None),), at=NOW, by="remember", strict=False)
+        )
+
+    def touch(self, number: int, seed: int) -> None:
+        for tier, store in ((Tier.SHORT_TERM, self.items), (Tier.LONG_TERM, self.records)):
+            at = NOW + HOUR * seed
+            touched: Touched = store.touch(USER, [f"m{number}"], at)
+            if touched.ids:
+                self.patched.touch(tier, touched, at)
+
+    def update(self, number: int, seed: int) -> None:
+        for store, tier in ((self.items, Tier.SHORT_TERM), (self.records, Tier.LONG_TERM)):
+            if store.get(USER, [f"m{number}"]):
+                store.update(USER, entry(number, seed, tier), NOW)
+
+    def embed(self, number: int, seed: int) -> None:
+        vector = PassageVector(seed % 2, MODEL, f"e{seed}", vector_of(seed))
+        self.items.embed(USER, {f"m{number}": [vector]})
+        self.records.embed(USER, {f"m{number}": [vector]})
+
+    def remove(self, number: int, seed: int) -> None:
+        if self.records.get(USER, [f"m{number}"]) or seed % 2:
+            self.items.remove(USER, {f"m{number}": None})
+
+    def forget(self, number: int, seed: int) -> None:
+        ids = [f"m{number}", f"m{number + 100}"]
+        self.records.forget(USER, ids, NOW)
+        self.items.remove(USER, dict.fromkeys(ids))
+
+    def erase(self, number: int, seed: int) -> None:
+        if seed == 0:
+            self.records.erase(USER, NOW)
+            self.items.forget(USER)
+
+
+STEPS = ("put", "put", "record", "record", "value", "touch", "touch", "update", "embed", "remove", "forget", "erase")
+steps = st.tuples(st.sampled_from(STEPS), st.integers(0, 7), st.integers(0, 9), st.booleans())
+
+
+@settings(max_examples=150)
+@given(st.lists(steps, max_size=40))
+def test_a_patched_snapshot_is_the_one_read_anew(told: list[tuple[str, int, int, bool]]) -> None:
+    """A snapshot that is behind reads the rows with a higher counter and patches itself."""
+    two = Two()
+    for name, number, seed, look in told:
+        step: Callable[[int, int], None] = getattr(two, name)
+        step(number, seed)
+        if look:
+            two.follow(two.patched)
+    patched = image(two.follow(two.patched))
+    assert patched == image(two.follow(Snapshot(USER, MODEL)))
+    assert all(one["row"] for one in patched.values())
+
+
+def placed(*entries: Entry, tier: Tier = Tier.SHORT_TERM, model: str = MODEL) -> Snapshot:
+    snapshot = Snapshot(USER, model)
+    snapshot.apply(tier, Changes(1, entries, whole=True))
+    return snapshot
+
+
+def test_every_signal_lies_between_0_and_1() -> None:
+    """Every signal is a float in [0, 1]."""
+    snapshot = placed(*(entry(n, n) for n in range(20)))
+    for terms in ASKED:
+        for column in (snapshot.keywords(terms), snapshot.session_keywords(terms)):
+            assert ((column >= 0) & (column <= 1)).all()
+    assert ((snapshot.cosines(vector_of(1)) >= 0) & (snapshot.cosines(vector_of(1)) <= 1 + 1e-6)).all()
+
+
+def test_the_cosine_is_that_of_the_nearest_passage() -> None:
+    """Cosine of the query and the nearest passage; clipped to [0, 1]."""
+    query = vector_of(1)
+    away, near, nearer = -query, vector_of(2), query
+    vectors = [PassageVector(n, MODEL, str(n), vector) for n, vector in enumerate((away, nearer, near))]
+    one, other = entry_of("one"), entry_of("other")
+    snapshot = placed(replace(one, vectors=tuple(vectors)), replace(other, vectors=(vectors[0],)))
+    assert snapshot.cosines(query).tolist() == pytest.approx([1, 0], abs=1e-6)
+    assert snapshot.cosines(None).tolist() == [0, 0]
+    assert snapshot.cosines(np.zeros(DIM, np.float32)).tolist() == [0, 0]
+    assert snapshot.cosines(np.ones(DIM + 1, np.float32)).tolist() == [0, 0]  # of another model: nothing to compare
+
+
+def test_vectors_of_another_model_count_as_none() -> None:
+    """Vectors are keyed by … model id."""
+    snapshot = placed(entry(1, 2), model="another")
+    assert snapshot.cosines(vector_of(14)).tolist() == [0]
+    assert [missing for _, missing in snapshot.pending()] == [(0, 1)]
+
+
+def test_vectors_beside_count_where_they_are_nearer() -> None:
+    """Vectors of rows that this snapshot does not hold (they are in the vector index)."""
+    snapshot = placed(entry_of("one"), entry_of("two"))
+    query = vector_of(1)
+    beside = {1: [PassageVector(0, MODEL, "x", query)]}
+    assert snapshot.cosines(query, beside).tolist() == pytest.approx([0, 1], abs=1e-6)
+
+
+def test_a_record_stands_for_its_item() -> None:
+    """Of an item that is in both tiers, the record does."""
+    for first, second in ((Tier.SHORT_TERM, Tier.LONG_TERM), (Tier.LONG_TERM, Tier.SHORT_TERM)):
+        snapshot = Snapshot(USER, MODEL)
+        for tier in (first, second):
+            snapshot.apply(tier, Changes(1, (entry(1, 1, tier),), whole=True))
+        assert [one.memory.tier for one in snapshot.entries()] == [Tier.LONG_TERM]
+        row = snapshot.row_of("m1")
+        assert row is not None
+        assert snapshot.entry(row).memory.tier is Tier.LONG_TERM
+        assert snapshot.in_both(["m1", "m2"]) == {"m1"}
+        assert snapshot.ids(Tier.SHORT_TERM) == {"m1"}
+
+
+def test_a_touch_that_missed_something_waits_for_the_next_reading() -> None:
+    """Take over a touch of our own, if nothing else happened before it."""
+    snapshot = placed(entry(1, 1))
+    snapshot.touch(Tier.SHORT_TERM, Touched(3, frozenset({"m1"})), NOW)
+    assert snapshot.numbers("access_count").tolist() == [0]
+    assert snapshot.versions[Tier.SHORT_TERM] == 1
+    snapshot.touch(Tier.SHORT_TERM, Touched(2, frozenset({"m1"})), NOW + HOUR)
+    assert snapshot.numbers("access_count").tolist() == [1]
+    assert snapshot.versions[Tier.SHORT_TERM] == 2
+
+
+def test_a_term_nearby_counts_less_than_one_of_its_own() -> None:
+    """Relevance joins meaning and keywords, on the turn and around it in its session."""
+    fields: dict[str, Any] = {"session_id": "s", "memory_type": MemoryType.EPISODE}
+    terms = ({"rain": 1}, {"tea": 1}, {"snow": 1}, {"hail": 1}, {"fog": 1}, {"mist": 1})
+    entries = [
+        entry_of(f"m{n}", derived={"terms": one, "order": n}, observed_at=NOW + HOUR * n, **fields)
+        for n, one in enumerate(terms)
+    ]
+    found = placed(*entries).keywords(["tea"]).tolist()
+    assert found[1] > found[0] == found[2] > found[3] > found[4]
+
+
+def test_a_wasteful_snapshot_says_so() -> None:
+    """Whether so many rows are dead that reading everything anew is cheaper than carrying them."""
+    snapshot = placed(entry(1, 1))
+    for seed in range(1010):
+        snapshot.apply(Tier.SHORT_TERM, Changes(seed + 2, (entry(1, 1 + seed % 2),)))
+    assert snapshot.wasteful
+    assert int(snapshot.alive.sum()) == 1
+    assert snapshot.nbytes > 0
