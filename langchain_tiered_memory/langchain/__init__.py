@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_tiered_memory.langchain.history import TieredChatMessageHistory
     from langchain_tiered_memory.langchain.memory import TieredMemory
+    from langchain_tiered_memory.langchain.middleware import TieredMemoryMiddleware
     from langchain_tiered_memory.langchain.retriever import TieredMemoryRetriever, format_documents
     from langchain_tiered_memory.langchain.tools import create_memory_tools
 
 _ROOM_OF = {
     "TieredChatMessageHistory": "history",
     "TieredMemory": "memory",
+    "TieredMemoryMiddleware": "middleware",
     "TieredMemoryRetriever": "retriever",
     "create_memory_tools": "tools",
     "format_documents": "retriever",
@@ -25,6 +27,7 @@ _ROOM_OF = {
 __all__ = [
     "TieredChatMessageHistory",
     "TieredMemory",
+    "TieredMemoryMiddleware",
     "TieredMemoryRetriever",
     "create_memory_tools",
     "format_documents",

@@ -14,14 +14,14 @@ from langchain_core.language_models import (
     FakeMessagesListChatModel,
     GenericFakeChatModel,
 )
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.tool import tool_call
+from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
 from langchain_tiered_memory import BackendUnavailable, MemorySystem
 from langchain_tiered_memory.langchain import TieredMemory, TieredMemoryRetriever
+from tests.adapters.langchain.agents import scripted
 from tests.flow.systems import House
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
@@ -296,21 +296,6 @@ async def test_an_agent_executor_remembers_question_and_answer(memory: MemorySys
     assert [text for _, text in _kept(memory)] == ["How is Köln?", "It rains.", "What shall I wear?", "Take a coat."]
 
 
-class ToolModel(FakeMessagesListChatModel):
-    """A scripted model that takes tools."""
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        """Take them; the script knows which it calls."""
-        return self
-
-
-SCRIPT: list[BaseMessage] = [
-    AIMessage("", tool_calls=[tool_call(name="weather", args={"city": "Köln"}, id="c1")]),
-    AIMessage("It rains."),
-    AIMessage("A coat."),
-]
-
-
 def test_a_tool_calling_agent_streams_and_remembers(memory: MemorySystem) -> None:
     prompt = ChatPromptTemplate(
         [
@@ -321,7 +306,8 @@ def test_a_tool_calling_agent_streams_and_remembers(memory: MemorySystem) -> Non
         ]
     )
     made = _made(memory, memory_key="chat_history", return_messages=True)
-    agent = create_tool_calling_agent(ToolModel(responses=SCRIPT), [weather], prompt)
+    model = scripted(("weather", {"city": "Köln"}), "It rains.", "A coat.")
+    agent = create_tool_calling_agent(model, [weather], prompt)
     executor = AgentExecutor(agent=agent, tools=[weather], memory=made)
 
     parts = list(executor.stream({"input": "How is Köln?"}))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import pytest
 from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.messages.tool import tool_call
+from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_tests.integration_tests import ToolsIntegrationTests
@@ -21,6 +18,7 @@ from langchain_tests.unit_tests import ToolsUnitTests
 from langchain_tiered_memory import BackendUnavailable, ConfigError, InvalidInput, MemorySystem, ModelMismatch
 from langchain_tiered_memory.embedding import HashedEmbedder
 from langchain_tiered_memory.langchain import create_memory_tools
+from tests.adapters.langchain.agents import Who, said, scripted
 from tests.flow.systems import House
 
 PEANUTS = "Ada is allergic to peanuts"
@@ -226,37 +224,15 @@ def test_a_model_reads_what_they_are_for(memory: MemorySystem) -> None:
 # -- whose memory it is ------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Who:
-    """The context of a run."""
-
-    user_id: str | None = None
-
-
-class ToolModel(FakeMessagesListChatModel):
-    """A scripted model that takes tools."""
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        """Take them; the script knows which it calls."""
-        return self
-
-
 def _agent(memory: MemorySystem, *calls: tuple[str, dict[str, Any]], **options: Any) -> Any:
-    script: list[BaseMessage] = [
-        *(
-            AIMessage("", tool_calls=[tool_call(name=name, args=args, id=f"c{n}")])
-            for n, (name, args) in enumerate(calls)
-        ),
-        AIMessage("Done."),
-    ]
-    return create_agent(ToolModel(responses=script), create_memory_tools(memory, **options), context_schema=Who)
+    return create_agent(scripted(*calls, "Done."), create_memory_tools(memory, **options), context_schema=Who)
 
 
 def _results(state: dict[str, Any]) -> list[str]:
     return [str(one.content) for one in state["messages"] if isinstance(one, ToolMessage)]
 
 
-ASKED = {"messages": [HumanMessage("Remember it.")]}
+ASKED = said("Remember it.")
 SAVE_AND_SEARCH = (("save_memory", {"content": PEANUTS}), ("search_memories", {"query": "peanuts"}))
 
 

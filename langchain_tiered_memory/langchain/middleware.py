@@ -1,0 +1,180 @@
+"""The memory of an agent made by `create_agent`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
+
+from langchain_tiered_memory.core import inputs as door
+from langchain_tiered_memory.core.errors import TieredMemoryError
+from langchain_tiered_memory.core.filters import compile_filter
+from langchain_tiered_memory.core.model import Message, ScoredMemory, new_id
+from langchain_tiered_memory.core.prompt import format_memories
+from langchain_tiered_memory.faces import Session
+from langchain_tiered_memory.langchain.failing import OnError, forgive
+from langchain_tiered_memory.langchain.messages import from_langchain
+from langchain_tiered_memory.langchain.running import running_thread, running_user
+from langchain_tiered_memory.system import MemorySystem
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langgraph.runtime import Runtime
+except ImportError as error:
+    raise ImportError(
+        "TieredMemoryMiddleware needs LangChain's agents: pip install 'langchain-tiered-memory[agents]'"
+    ) from error
+
+__all__ = ["TieredMemoryMiddleware"]
+
+
+class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
+    """Tells the model what is remembered of the user, and remembers each finished turn, once.
+
+    What was recalled for the user's last message stands at the end of the system message of every call of the model,
+    as quoted data; the messages of the agent's state never grow by it. A finished turn goes into the session of its
+    thread, so another thread of the same user knows what was said in this one.
+    """
+
+    def __init__(
+        self,
+        memory: MemorySystem,
+        user_id: str | Callable[[Runtime[Any]], str] | None = None,
+        *,
+        session_id: str | Callable[[Runtime[Any]], str | None] | None = None,
+        agent_id: str | None = None,
+        k: int = 5,
+        filter: Mapping[str, Any] | None = None,
+        max_tokens: int | None = 1000,
+        on_error: OnError = "warn",
+    ) -> None:
+        """Say whose memory it is; nothing is read or written yet.
+
+        Args:
+            memory: The memory.
+            user_id: Whose; or a function of the runtime that says so. None takes `user_id` of the runtime's context,
+                or else of the run's `configurable`; without one the run fails with `ConfigError`.
+            session_id: The conversation, or a function of the runtime that says which; None takes the thread. Each
+                run without a thread is a session of its own.
+            agent_id: The agent: its conversations are its own, and it sees its own memories and the shared ones.
+            k: How many memories to recall at most.
+            filter: Which memories may be recalled, as in `MemorySystem.recall`.
+            max_tokens: Most tokens of the recalled texts together; None is no limit.
+            on_error: When a store fails, "warn" logs it and lets the agent answer; a turn that was not stored is
+                stored with the next one of its thread. "raise" raises.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+        """
+        super().__init__()
+        self.tools = ()
+        self._memory = memory
+        self._user_id = door.user(user_id) if isinstance(user_id, str) else user_id or running_user
+        self._session_id = session_id or running_thread
+        self._agent_id = door.optional_label("agent_id", agent_id)
+        compile_filter(filter)
+        self._asked = {"k": door.count("k", k), "agent_id": agent_id, "filter": filter, "max_tokens": max_tokens}
+        self._on_error: OnError = on_error
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Call the model with what is remembered at the end of its system message."""
+        user, question = self._user(request.runtime), self._question(request)
+        hits: Sequence[ScoredMemory] = ()
+        try:
+            hits = self._memory.sync.recall(user, **question) if question else ()
+        except TieredMemoryError as error:
+            forgive(error, "be read", self._on_error)
+        return handler(_informed(request, hits))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """Call the model, as `wrap_model_call` does."""
+        user, question = self._user(request.runtime), self._question(request)
+        hits: Sequence[ScoredMemory] = ()
+        try:
+            hits = await self._memory.recall(user, **question) if question else ()
+        except TieredMemoryError as error:
+            forgive(error, "be read", self._on_error)
+        return await handler(_informed(request, hits))
+
+    def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
+        """Remember the turn that is finished now."""
+        session = self._session(runtime)
+        try:
+            session.sync.add(*_unknown(state["messages"], session.sync.window()))
+        except TieredMemoryError as error:
+            forgive(error, "store a turn", self._on_error)
+
+    async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
+        """Remember the turn, as `after_agent` does."""
+        session = self._session(runtime)
+        try:
+            await session.add(*_unknown(state["messages"], await session.window()))
+        except TieredMemoryError as error:
+            forgive(error, "store a turn", self._on_error)
+
+    def _user(self, runtime: Runtime[Any]) -> str:
+        return door.user(self._user_id if isinstance(self._user_id, str) else self._user_id(runtime))
+
+    def _thread(self, runtime: Runtime[Any]) -> str | None:
+        return self._session_id if isinstance(self._session_id, str) else self._session_id(runtime)
+
+    def _session(self, runtime: Runtime[Any]) -> Session:
+        thread = self._thread(runtime) or new_id()
+        return self._memory.session(self._user(runtime), thread, agent_id=self._agent_id)
+
+    def _question(self, request: ModelRequest[Any]) -> dict[str, Any] | None:
+        """Return what to recall, or None when nothing was said in words. Only a turn's first call counts as a read."""
+        asked = [place for place, message in enumerate(request.messages) if _is_said(message)]
+        text = request.messages[asked[-1]].text if asked else ""
+        if not text.strip():
+            return None
+        first = not any(isinstance(message, AIMessage) for message in request.messages[asked[-1] :])
+        return {"query": text, "session_id": self._thread(request.runtime), "touch": first, **self._asked}
+
+
+def _informed(request: ModelRequest[Any], hits: Iterable[ScoredMemory]) -> ModelRequest[Any]:
+    """Return the request with the memories, but for those that are messages it shows anyway."""
+    shown = {message.id for message in request.messages}
+    block = format_memories([hit for hit in hits if hit.id not in shown])
+    if not block:
+        return request
+    system = request.system_message or SystemMessage("")
+    if isinstance(system.content, str):
+        content: str | list[Any] = f"{system.content}\n\n{block}" if system.content else block
+    else:
+        content = [*system.content, {"type": "text", "text": block}]
+    return request.override(system_message=system.model_copy(update={"content": content}))
+
+
+def _unknown(messages: Sequence[AnyMessage], known: Iterable[Message]) -> tuple[Message, ...]:
+    """Return what the session does not know yet: what follows the last message it knows.
+
+    If it knows none of them (its first turn, or a caller that keeps the conversation and gives it without ids), that
+    is the last turn: what was said since the model spoke before, and what follows.
+    """
+    ids = {message.id for message in known}
+    start = max((place for place, message in enumerate(messages, 1) if message.id in ids), default=None)
+    if start is None:
+        said = max((place for place, message in enumerate(messages) if _is_said(message)), default=0)
+        answers = [place for place, message in enumerate(messages[:said], 1) if not _is_input(message)]
+        start = max(answers, default=0)
+    fresh = [message for message in messages[start:] if not _is_summary(message)]
+    return from_langchain(*cast("list[BaseMessage]", fresh))
+
+
+def _is_input(message: BaseMessage) -> bool:
+    return isinstance(message, (HumanMessage, SystemMessage))
+
+
+def _is_said(message: BaseMessage) -> bool:
+    return isinstance(message, HumanMessage) and not _is_summary(message)
+
+
+def _is_summary(message: BaseMessage) -> bool:
+    """Say whether a message was not said but made: LangChain's summaries of what it removed."""
+    return message.additional_kwargs.get("lc_source") == "summarization"
