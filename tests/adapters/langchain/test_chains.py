@@ -11,7 +11,6 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import (
     FakeListChatModel,
     FakeListLLM,
-    FakeMessagesListChatModel,
     GenericFakeChatModel,
 )
 from langchain_core.messages import AIMessage
