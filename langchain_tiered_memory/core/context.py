@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.cutting import cut_text
@@ -82,39 +82,37 @@ class Contexts:
     ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
         """Return the recalled memories as one message, and which they are: none that the window shows beside them.
 
-        What the memories leave of their share goes to the window, which may then reach back to one of them.
+        What the memories leave of their share goes to the window, which may then reach back to one of them. Nothing
+        takes the place of such a one: the window could lose again what it showed.
         """
         sure = self.sessions.window(question.user_id, session_id, max_tokens - share)
-        window = window_of(session_id, sure)
-        for _ in range(_TRIES):
-            block, kept = self._block(question, sure, window, share, recalled)
+        hits = self._hits(question, sure, window_of(session_id, sure), recalled)
+        while hits:
+            block, kept = self._block(hits, share)
             if block is None:
                 break
             budget = max_tokens - self.parts.counter.message(block)
             beside = window_of(session_id, self.sessions.window(question.user_id, session_id, budget))
-            if not any(map(beside.shows, kept)):
-                break
-            window = replace(window, ids=window.ids | beside.ids)
-        return block, kept
+            hits = [hit for hit in kept if not beside.shows(hit)]
+            if len(hits) == len(kept):
+                return block, kept
+        return None, ()
 
-    def _block(
+    def _hits(
         self,
         question: Question,
         sure: tuple[Message, ...],
         window: Window,
-        share: int,
         recalled: Sequence[ScoredMemory] | None,
-    ) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
-        """Return the recalled memories as one message of quoted data that costs at most `share`, and which they are."""
-        hits: Sequence[ScoredMemory]
-        if recalled is None:
-            words = [message.text for message in sure if message.role == "user" and message.text]
-            text = question.text or (words[-1] if words else "")
-            if not text.strip():
-                return None, ()
-            hits = self.recall.look_up(question, text, window)
-        else:
-            hits = [hit for hit in recalled if not window.shows(hit)]
+    ) -> Sequence[ScoredMemory]:
+        if recalled is not None:
+            return [hit for hit in recalled if not window.shows(hit)]
+        words = [message.text for message in sure if message.role == "user" and message.text]
+        text = question.text or (words[-1] if words else "")
+        return self.recall.look_up(question, text, window) if text.strip() else ()
+
+    def _block(self, hits: Sequence[ScoredMemory], share: int) -> tuple[Message | None, tuple[ScoredMemory, ...]]:
+        """Return the best hits as one message of quoted data that costs at most `share`, and which they are."""
         frame = self.parts.counter.message(Message("system", ""))
         block, kept = fit_memories(hits, share - frame, self.parts.counter)
         found = tuple(hit for hit in hits if any(hit.id == one.id for one in kept))

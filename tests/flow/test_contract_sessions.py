@@ -338,7 +338,7 @@ def test_a_memory_that_the_window_shows_is_not_shown_twice(sync: Engine) -> None
         chat.add(said(f"the secret of chapter {number} is a lantern"))
     before = len(chat.transcript()) - len(chat.window())
     for number in range(before - 1, 60):
-        context = chat.context(f"chapter {number}", k=1)
+        context = chat.context(f"which secret had the chapter numbered {number} again?", k=1)
         shown = [message.id for message in context.messages]
         assert [hit.content for hit in context.memories if hit.id in shown] == []
         assert f"the secret of chapter {number} is a lantern" in context.text
