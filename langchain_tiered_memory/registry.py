@@ -7,10 +7,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from langchain_tiered_memory.core.config import RankingWeights, Settings
 from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.model import new_id
 from langchain_tiered_memory.wiring import EXACT, Plan, system_clock
 
 logger = logging.getLogger("langchain_tiered_memory.registry")
@@ -30,6 +31,8 @@ class Registry(Generic[S]):
         self._made: dict[str, S] = {}
         self._opened: dict[str, S] = {}
         self._living: WeakKeyDictionary[S, Plan] = WeakKeyDictionary()
+        self._nameless: WeakValueDictionary[str, S] = WeakValueDictionary()
+        self._warned: WeakSet[S] = WeakSet()
 
     def register(self, name: str, factory: Callable[[], S]) -> None:
         """Let a factory make the system of this name when somebody first asks for it.
@@ -78,7 +81,7 @@ class Registry(Generic[S]):
         """
         with self._lock:
             if isinstance(reference, str) and (reference in self._factories or not Path(reference).is_absolute()):
-                return self.registered(reference)
+                return self._nameless.get(reference) or self.registered(reference)
             folder = str(Path(reference).resolve())
             for system, plan in list(self._living.items()):
                 if _folder(plan) == folder:
@@ -87,10 +90,10 @@ class Registry(Generic[S]):
             return self._opened[folder]
 
     def reference(self, system: S, plan: Plan) -> str:
-        """Return the word by which `at` finds a system.
+        """Return the word by which `at` finds a system: in any process its registered name or its folder.
 
-        Raises:
-            ConfigError: There is none.
+        A system that has neither gets a name that nobody else finds it by, in this process as long as it lives:
+        frameworks serialise what they go on with, too.
         """
         folder = _folder(plan)
         complete = folder is not None and not _has_options(plan)
@@ -98,16 +101,22 @@ class Registry(Generic[S]):
             # Factories that nobody has needed yet are asked only where a folder would not do.
             makes = {} if complete else {name: self.registered(name) for name in list(self._factories)}
             names = [name for name, made in {**self._made, **makes}.items() if made is system]
-        if names:
-            return names[0]
-        if folder is None:
-            raise ConfigError(
-                "this memory cannot be found again by a folder alone: call MemorySystem.register(name, factory), and "
-                "take it from MemorySystem.registered(name)"
-            )
-        if not complete:
-            logger.warning("another process finds this memory by its folder, without its options: register it")
-        return folder
+            if names:
+                return names[0]
+            if not complete:
+                self._warn(system, "without its options" if folder else "not at all")
+            return folder or self._name_here(system)
+
+    def _warn(self, system: S, how: str) -> None:
+        if system not in self._warned:
+            self._warned.add(system)
+            logger.warning("another process finds this memory %s: call MemorySystem.register(name, factory)", how)
+
+    def _name_here(self, system: S) -> str:
+        known = [name for name, living in self._nameless.items() if living is system]
+        name = known[0] if known else f"unregistered-{new_id()}"
+        self._nameless[name] = system
+        return name
 
 
 def _folder(plan: Plan) -> str | None:

@@ -107,7 +107,7 @@ class MemorySystem:
 
     @property
     def reference(self) -> str:
-        """What `at` finds this memory by in any process, its registered name or its folder; ConfigError without."""
+        """What `at` finds this memory by: its registered name or its folder; without, a name good in this process."""
         return self._registry.reference(self, self._plan)
 
     async def remember(

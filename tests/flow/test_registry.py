@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import logging
 import pickle
 import subprocess
@@ -70,13 +71,25 @@ def test_options_are_not_in_the_folder_and_a_warning_says_so(tmp_path: Path, cap
     ],
     ids=["RAM", "temporary", "postgres", "redis", "chroma"],
 )
-def test_what_is_elsewhere_too_has_to_be_registered(memory: MemorySystem) -> None:
-    with pytest.raises(ConfigError, match="register") as caught:
-        _ = memory.reference
+def test_what_is_not_in_one_folder_is_found_in_this_process_and_a_warning_says_so(
+    memory: MemorySystem, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        references = {memory.reference for _ in range(3)}
+        pickled = pickle.dumps(memory)
 
-    assert "hunter2" not in str(caught.value)
-    with pytest.raises(ConfigError):
-        pickle.dumps(memory)
+    assert [MemorySystem.at(reference) for reference in references] == [memory]
+    assert caplog.text.count("another process finds this memory not at all") == 1
+    assert pickle.loads(pickled) is memory  # noqa: S301 - pickled by this test
+    assert b"hunter2" not in pickled
+
+
+def test_a_memory_that_is_gone_is_not_found_any_more() -> None:
+    reference = MemorySystem.open(":memory:").reference
+    gc.collect()
+
+    with pytest.raises(ConfigError, match="no memory is registered"):
+        MemorySystem.at(reference)
 
 
 @pytest.mark.parametrize("reference", ["nobody", "./memory", "team/support", SECRET])
