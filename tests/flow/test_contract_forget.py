@@ -67,7 +67,9 @@ def test_what_rested_on_it_alone_goes_too(house: House) -> None:
     left = {memory_.content: memory_ for memory_ in memory.list("ada")}
     assert left.keys() == {"two", "of both"}
     assert one.id not in left["of both"].source_ids
-    assert two.id in left["of both"].source_ids
+    assert left["of both"].source_ids == (two.id,)
+    assert memory.forget("ada", two.id).derived == 1
+    assert memory.list("ada") == ()
 
 
 def test_neither_consolidation_nor_an_import_revives_it(house: House, tmp_path: Path) -> None:
