@@ -67,6 +67,7 @@ class TieredMemory(BaseMemory):
         k: int = 5,
         filter: dict[str, Any] | None = None,
         max_tokens: int | None = None,
+        class_name: object = None,
     ) -> None:
         """Say whose conversation it is; nothing is read or written yet.
 
@@ -78,6 +79,7 @@ class TieredMemory(BaseMemory):
             k: How many memories to recall at most.
             filter: Which memories may be recalled.
             max_tokens: The budget of `get` in tokens.
+            class_name: What LlamaIndex adds when it serialises; ignored.
 
         Raises:
             ConfigError: No memory is found by that name.
