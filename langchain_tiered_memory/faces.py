@@ -1,14 +1,16 @@
-"""The asynchronous faces of a session and of a tier, one line per call."""
+"""The asynchronous faces of a session, of a tier and of values, one line per call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from langchain_tiered_memory.core.api import documented_by
 from langchain_tiered_memory.core.chat import SyncSession
 from langchain_tiered_memory.core.model import Context, Memory, Message, RecallResult, ScoredMemory
 from langchain_tiered_memory.core.tiers import SyncTier
+from langchain_tiered_memory.core.values import SyncValues, Value, Where
 from langchain_tiered_memory.pools import Pools
 
 
@@ -87,3 +89,44 @@ class TierMemory:
 
     async def delete(self, user_id: str, id: str) -> bool:
         return await self._pools.call(self.sync.delete, user_id, id)
+
+
+@documented_by(SyncValues)
+class Values:
+    """The values of users."""
+
+    def __init__(self, blocking: SyncValues, pools: Pools) -> None:
+        """Wrap the blocking values."""
+        self.sync = blocking
+        self._pools = pools
+
+    async def put(
+        self,
+        user_id: str,
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        text: str | None = None,
+        ttl: timedelta | None = None,
+    ) -> None:
+        await self._pools.call(self.sync.put, user_id, key, value, text=text, ttl=ttl)
+
+    async def get(self, user_id: str, key: str) -> Value | None:
+        return await self._pools.call(self.sync.get, user_id, key)
+
+    async def delete(self, user_id: str, key: str) -> bool:
+        return await self._pools.call(self.sync.delete, user_id, key)
+
+    async def search(
+        self, user_id: str, query: str | None = None, *, where: Where | None = None, limit: int = 10
+    ) -> tuple[Value, ...]:
+        return await self._pools.call(self.sync.search, user_id, query, where=where, limit=limit)
+
+    async def touch(self, user_id: str, ids: Iterable[str]) -> None:
+        await self._pools.call(self.sync.touch, user_id, ids)
+
+    async def sweep(self, user_id: str) -> int:
+        return await self._pools.call(self.sync.sweep, user_id)
+
+    async def users(self, prefix: str) -> tuple[str, ...]:
+        return await self._pools.call(self.sync.users, prefix)

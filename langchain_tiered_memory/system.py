@@ -22,7 +22,7 @@ from langchain_tiered_memory.core.reports import (
     Status,
     TransferReport,
 )
-from langchain_tiered_memory.faces import Session, TierMemory
+from langchain_tiered_memory.faces import Session, TierMemory, Values
 from langchain_tiered_memory.pools import Pools
 from langchain_tiered_memory.registry import Registry, kinds
 
@@ -71,6 +71,8 @@ class MemorySystem:
         """Short-term memory by itself."""
         self.long_term = TierMemory(self.sync.long_term, self._pools)
         """Long-term memory by itself."""
+        self.values = Values(self.sync.values, self._pools)
+        """Long-term memory as a key-value store."""
         self._registry.note(self, self._plan)
 
     @classmethod

@@ -31,6 +31,7 @@ from langchain_tiered_memory.core.reports import (
     TransferReport,
 )
 from langchain_tiered_memory.core.tiers import SyncTier
+from langchain_tiered_memory.core.values import SyncValues
 
 
 @documented_by(SyncMemory)
@@ -44,6 +45,7 @@ class Engine:
         self._chats = Chats(self._opening)
         self.short_term = SyncTier(self._opening, Tier.SHORT_TERM)
         self.long_term = SyncTier(self._opening, Tier.LONG_TERM)
+        self.values = SyncValues(self._opening)
 
     # -- remembering -----------------------------------------------------------------------------------------------
 
