@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.flow.systems import folder_house, house, memory, sync
+from tests.flow.systems import folder_house, house, memory, server_house, sync
 
-__all__ = ["folder_house", "house", "memory", "sync"]
+__all__ = ["folder_house", "house", "memory", "server_house", "sync"]

@@ -8,10 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import chromadb
 import numpy as np
 import pytest
+import redis
 from numpy.typing import NDArray
+from sqlalchemy import create_engine, text
 
 from langchain_tiered_memory import MaintenanceSettings, MemorySystem, Settings
 from langchain_tiered_memory.core.engine import Engine
@@ -28,6 +32,7 @@ __all__ = [
     "folder_house",
     "house",
     "memory",
+    "server_house",
     "sync",
 ]
 
@@ -43,19 +48,19 @@ class House:
 
     Attributes:
         clock: The clock of every system opened here.
-        path: A folder, or ":memory:".
+        path: A folder, ":memory:", or None when everything is given.
         given: What else every system here is made of.
     """
 
     clock: FakeClock
-    path: Path | str
+    path: Path | str | None
     given: dict[str, Any] = field(default_factory=dict)
     _opened: ExitStack = field(default_factory=ExitStack)
 
     @property
     def lasting(self) -> bool:
         """Whether a system opened later finds what an earlier one stored."""
-        return isinstance(self.path, Path)
+        return self.path != ":memory:"
 
     def system(self, **options: Any) -> MemorySystem:
         """Return a new system here, closed at the end of the test; options as of `MemorySystem`."""
@@ -72,7 +77,7 @@ class House:
         """Close every system opened here."""
         self._opened.close()
 
-    def text(self) -> bytes:
+    def everything(self) -> bytes:
         """Return every byte of every file below the folder, and of their names."""
         assert isinstance(self.path, Path)
         files = sorted(path for path in self.path.rglob("*") if path.is_file())
@@ -92,6 +97,30 @@ def folder_house(tmp_path: Path, clock: FakeClock) -> Iterator[House]:
     made = House(clock, tmp_path / "memory")
     yield made
     made.close()
+
+
+@pytest.fixture
+def server_house(redis_url: str, chroma_url: str, postgres_url: str, clock: FakeClock) -> Iterator[House]:
+    """A house of empty servers."""
+    empty(redis_url, chroma_url, postgres_url)
+    made = House(clock, None, {"redis": redis_url, "vector_db": chroma_url, "postgres": postgres_url})
+    yield made
+    made.close()
+
+
+def empty(redis_url: str, chroma_url: str, postgres_url: str) -> None:
+    """Leave nothing on the servers."""
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushdb()
+    address = urlsplit(chroma_url)
+    chroma = chromadb.HttpClient(host=address.hostname or "", port=address.port or 0)
+    for collection in chroma.list_collections():
+        chroma.delete_collection(collection.name)
+    engine = create_engine(postgres_url)
+    with engine.begin() as connection:
+        for (name,) in connection.execute(text("SELECT tablename FROM pg_tables WHERE tablename LIKE 'ltm_%'")).all():
+            connection.execute(text(f"DROP TABLE {name} CASCADE"))
+    engine.dispose()
 
 
 @pytest.fixture

@@ -184,12 +184,12 @@ def test_nothing_of_a_forgotten_user_is_left_in_any_file(folder_house: House) ->
     fill(memory, f"user {CANARY}", CANARY)
     fill(memory, "bob", "rose")
     memory.maintain()
-    assert CANARY.encode() in folder_house.text()
+    assert CANARY.encode() in folder_house.everything()
     memory.forget_user(f"user {CANARY}")
     memory.maintain(compact=True)
     memory.close()
-    assert CANARY.encode() not in folder_house.text()
-    assert b"rose" in folder_house.text()
+    assert CANARY.encode() not in folder_house.everything()
+    assert b"rose" in folder_house.everything()
 
 
 def test_nothing_of_a_forgotten_memory_is_left_in_any_file(folder_house: House) -> None:
@@ -203,7 +203,7 @@ def test_nothing_of_a_forgotten_memory_is_left_in_any_file(folder_house: House) 
         memory.forget("ada", stored.id)
     memory.maintain("ada", compact=True)
     memory.close()
-    assert CANARY.encode() not in folder_house.text()
+    assert CANARY.encode() not in folder_house.everything()
 
 
 def test_a_forgotten_user_stays_forgotten_in_a_reopened_store(folder_house: House) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -228,7 +229,7 @@ def test_a_lost_index_is_rebuilt_without_embedding_again(folder_house: House) ->
     before = [hit.id for hit in memory.recall("ada", "gate number 7", 9, touch=False)]
     assert memory.status("ada").search == "chroma"
     memory.close()
-    assert not isinstance(folder_house.path, str)
+    assert isinstance(folder_house.path, Path)
     shutil.rmtree(folder_house.path / "chroma")
 
     asked = embedder.asked
