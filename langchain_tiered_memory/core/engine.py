@@ -94,8 +94,8 @@ class Engine:
         rooms = self._opening.writable(user)
         given = inputs.items(items)
         entries = rooms.admission.admit(user, given, origin)
-        ids, keys = [entry.memory.id for entry in entries], [entry.duplicate_key for entry in entries]
-        if rooms.maintenance.settle(user, ids, keys):
+        statements = [entry.duplicate_key for entry in entries if entry.duplicate_within is None]
+        if rooms.maintenance.settle(user, [entry.memory.id for entry in entries], statements):
             entries = rooms.admission.admit(user, given, origin)
         stored = rooms.writing.write(user, entries, origin.by) if entries else ()
         rooms.background.wake(user)
