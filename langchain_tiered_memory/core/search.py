@@ -12,7 +12,7 @@ import numpy as np
 from langchain_tiered_memory.core import ranking
 from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
 from langchain_tiered_memory.core.indexing import Indexing
-from langchain_tiered_memory.core.model import Memory, Signal
+from langchain_tiered_memory.core.model import Memory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import PassageVector, Vector, ref_memory_id
 from langchain_tiered_memory.core.question import Question, objection
@@ -105,7 +105,11 @@ class Search:
         except EmbeddingError:
             logger.warning("recall goes by keywords alone: the embedder failed")
             failed = (*failed, "embedder")
-        beside = self._from_index(snapshot, question, vector, terms, now)
+        try:
+            beside = self._from_index(snapshot, question, vector, terms, now)
+        except BackendUnavailable:
+            logger.warning("long-term memory does not answer: the rest is searched without it")
+            beside, failed = {}, tuple(dict.fromkeys((*failed, str(Tier.LONG_TERM))))
         with snapshot.lock:
             evidence = self._evidence(snapshot, vector, terms, beside)
             signals = self._signals(snapshot, evidence, now)
@@ -161,7 +165,11 @@ class Search:
         terms: Sequence[str],
         now: datetime,
     ) -> Mapping[int, Sequence[PassageVector]]:
-        """Return the vectors of the rows that could be relevant and are not held here: the index names them."""
+        """Return the vectors of the rows that could be relevant and are not held here: the index names them.
+
+        Raises:
+            BackendUnavailable: Long-term memory, which keeps the vectors, does not answer.
+        """
         if not snapshot.partial or vector is None or self._parts.index is None:
             return {}
         many = _FROM_INDEX * max(question.weights.pool, question.k)
