@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -31,7 +31,7 @@ from langchain_tiered_memory.core.model import Memory, Message
 from langchain_tiered_memory.core.ports import TokenCounter
 from langchain_tiered_memory.core.text import clean
 
-__all__ = ["fit_memories", "format_memories", "is_block", "quote_memory", "transcript_text"]
+__all__ = ["fit_memories", "format_memories", "is_block", "quote_memory", "shorten_block", "transcript_text"]
 
 _M = TypeVar("_M", bound=Memory)
 
@@ -47,6 +47,8 @@ _HIDDEN = re.compile(
 )
 """What a quoted text may not show as it is; joiners stay, because emoji and some scripts are written with them."""
 _ROLE = re.compile(r"[a-z_]{1,32}")
+_PARTS = re.compile(r'(.*: )("(?:[^"\\]|\\.)*")')
+"""A note: what stands before its text, and the text."""
 
 
 def format_memories(memories: Sequence[Memory], *, now: datetime | None = None) -> str:
@@ -94,20 +96,43 @@ def fit_memories(
         kept.pop()
     if kept:
         return _block([line for _, line in kept]), tuple(memory for memory, _ in kept)
-    block = _cut_block(memories[0], max_tokens, counter, now) if memories else ""
-    return (block, (memories[0],)) if block else ("", ())
+    if not memories:
+        return "", ()
+    best = memories[0]
+    block = _cut_block(best.content, lambda text: _line(best, text, now), max_tokens, counter)
+    return (block, (best,)) if block else ("", ())
 
 
-def _cut_block(memory: Memory, max_tokens: int, counter: TokenCounter, now: datetime | None) -> str:
-    """Return a block of one memory whose text is cut until the block fits; "" when not even its mark does."""
-    total = counter.text(memory.content)
+def shorten_block(block: str, max_tokens: int, counter: TokenCounter) -> str:
+    """Return a block with its last notes left out until it fits; of the first one alone the text is cut.
+
+    Args:
+        block: What `format_memories` or `fit_memories` returned.
+        max_tokens: The most that it may cost as a bare text.
+        counter: Counts.
+
+    Returns:
+        The shorter block; "" when there is no room for any note.
+    """
+    lines = block.removeprefix(_OPENING).removesuffix(_CLOSING).splitlines(keepends=True)
+    while len(lines) > 1 and counter.text(_block(lines)) > max_tokens:
+        lines.pop()
+    if not lines or counter.text(_block(lines)) <= max_tokens:
+        return _block(lines)
+    head, text = _PARTS.findall(lines[0])[0]
+    return _cut_block(json.loads(text), lambda cut: f"{head}{_quoted(cut)}\n", max_tokens, counter)
+
+
+def _cut_block(content: str, write: Callable[[str], str], max_tokens: int, counter: TokenCounter) -> str:
+    """Return a block of one note whose text is cut until the block fits; "" when not even its mark does."""
+    total = counter.text(content)
     room = min(total, max_tokens)
     while room > 0:
         try:
-            text = cut_text(memory.content, room, counter, tokens=total)
+            text = cut_text(content, room, counter, tokens=total)
         except InvalidInput:  # no room for the mark
             return ""
-        block = _block([_line(memory, text, now)])
+        block = _block([write(text)])
         over = counter.text(block) - max_tokens
         if over <= 0:
             return block
