@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_tiered_memory.core.api import documented_by
 from langchain_tiered_memory.core.chat import SyncSession
@@ -12,6 +12,8 @@ from langchain_tiered_memory.core.model import Context, Memory, Message, RecallR
 from langchain_tiered_memory.core.tiers import SyncTier
 from langchain_tiered_memory.core.values import SyncValues, Value, Where
 from langchain_tiered_memory.pools import Pools
+
+R = TypeVar("R")
 
 
 @documented_by(SyncSession)
@@ -130,3 +132,7 @@ class Values:
 
     async def users(self, prefix: str) -> tuple[str, ...]:
         return await self._pools.call(self.sync.users, prefix)
+
+    async def together(self, work: Callable[[SyncValues], R]) -> R:
+        """Do several calls at once, without coming back between them: `work` is given the blocking values."""
+        return await self._pools.call(work, self.sync)

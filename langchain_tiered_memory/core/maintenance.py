@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from langchain_tiered_memory.core.consolidation import Consolidation, is_due
-from langchain_tiered_memory.core.errors import TieredMemoryError
+from langchain_tiered_memory.core.errors import NotFound, TieredMemoryError
 from langchain_tiered_memory.core.forgetting import Forgetting
 from langchain_tiered_memory.core.indexing import Indexing
+from langchain_tiered_memory.core.lives import is_over, is_value
+from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.reports import MaintenanceReport
 from langchain_tiered_memory.core.sessions import Sessions
@@ -71,6 +74,21 @@ class Maintenance:
         self._expire(user_id, MaintenanceReport())
         return True
 
+    def sweep(self, user_id: str) -> int:
+        """Forget the values under keys that are past their lives; return how many there were."""
+        swept = 0
+        for memory_id in self._ended(user_id):
+            with suppress(NotFound):  # somebody else was first
+                self._forgetting.forget(user_id, [memory_id])
+                swept += 1
+        return swept
+
+    def _ended(self, user_id: str) -> list[str]:
+        snapshot, now = self._snapshots.strict(user_id), self._parts.clock()
+        with snapshot.lock:
+            values = [entry.memory for entry in snapshot.entries(Tier.LONG_TERM) if is_value(entry.memory)]
+        return [memory.id for memory in values if is_over(memory, now)]
+
     def _user(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         if report.dry_run:
             return self._would(user_id, report)
@@ -101,7 +119,7 @@ class Maintenance:
         return replace(
             report,
             promoted=report.promoted + len(items.promote),
-            expired=report.expired + len(items.let_go),
+            expired=report.expired + len(items.let_go) + len(self._ended(user_id)),
         )
 
     def _expire(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
@@ -110,7 +128,7 @@ class Maintenance:
         return replace(
             report,
             promoted=report.promoted + self._consolidation.promote(user_id, items.promote, now),
-            expired=report.expired + self._consolidation.let_go(user_id, items.let_go),
+            expired=report.expired + self._consolidation.let_go(user_id, items.let_go) + self.sweep(user_id),
         )
 
     def _embed(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:

@@ -20,13 +20,13 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import Conflict, NotFound, shown
+from langchain_tiered_memory.core.lives import VALUES, is_over, is_value, last_put, life_of
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.opening import Opening
 from langchain_tiered_memory.core.ports import Change, Entry
 from langchain_tiered_memory.core.question import Question
 from langchain_tiered_memory.core.rooms import Rooms
 
-ORIGIN = "values"
 _IMPORTANCE = 0.5
 """Values are not ranked by it."""
 _TRIES = 5
@@ -103,7 +103,7 @@ class SyncValues:
             user_id=user,
             tier=Tier.LONG_TERM,
             slot=key if 0 < len(key) <= inputs.MAX_ID_CHARS else digest("key", key),
-            origin=ORIGIN,
+            origin=VALUES,
             metadata=inputs.metadata(about, "value", limit),
         )
         for _ in range(_TRIES):
@@ -117,7 +117,7 @@ class SyncValues:
         user = inputs.user(user_id)
         rooms = self._opening.rooms()
         standing = _standing(rooms, user, key)[0]
-        return None if standing is None or _over(standing, rooms.parts.clock()) else _value(standing)
+        return None if standing is None or is_over(standing, rooms.parts.clock()) else _value(standing)
 
     def delete(self, user_id: str, key: str) -> bool:
         """Delete the value under a key for good, and say whether there was one."""
@@ -142,8 +142,8 @@ class SyncValues:
         now = rooms.parts.clock()
 
         def fits(memory: Memory) -> bool:
-            mine = memory.origin == ORIGIN and not _over(memory, now)
-            return mine and (where is None or where(memory.metadata["value"]))
+            alive = is_value(memory) and not is_over(memory, now)
+            return alive and (where is None or where(memory.metadata["value"]))
 
         asked = query is not None and bool(query.strip())
         best = _found(rooms, user, query or "", many, fits) if asked else []
@@ -164,13 +164,9 @@ class SyncValues:
             rooms.snapshots.touch(user, Tier.LONG_TERM, rooms.parts.records.touch(user, wanted, now), now)
 
     def sweep(self, user_id: str) -> int:
-        """Delete the values whose life is over, and return how many there were."""
+        """Delete the values whose life is over, and return how many there were; `maintain` does so too."""
         user = inputs.user(user_id)
-        rooms = self._opening.rooms()
-        snapshot, now = rooms.snapshots.strict(user), rooms.parts.clock()
-        with snapshot.lock:
-            heads = [entry.memory for entry in snapshot.entries(Tier.LONG_TERM)]
-        return sum(_forgotten(rooms, user, one.id) for one in heads if one.origin == ORIGIN and _over(one, now))
+        return self._opening.rooms().maintenance.sweep(user)
 
     def users(self, prefix: str) -> tuple[str, ...]:
         """Return every user with a long-term record whose id begins so, sorted."""
@@ -214,9 +210,9 @@ def _written(rooms: Rooms, draft: Memory, key: str) -> bool:
     standing, count = _standing(rooms, user_id, key)
     if standing is None:
         entry = _entry(rooms, replace(draft, id=_id(key, count)), now)
-        change = Change(entries=(entry,), at=now, by=ORIGIN, strict=False)
+        change = Change(entries=(entry,), at=now, by=VALUES, strict=False)
         return rooms.parts.records.apply(user_id, change)[0].outcome == "created"
-    if _over(standing, now):
+    if is_over(standing, now):
         _forgotten(rooms, user_id, standing.id)
         return False
     try:
@@ -258,17 +254,4 @@ def _found(rooms: Rooms, user_id: str, query: str, limit: int, fits: Callable[[M
 
 def _value(memory: Memory) -> Value:
     about = memory.metadata
-    updated_at = datetime.fromisoformat(about["updated_at"])
-    return Value(memory.id, about["key"], about["value"], memory.created_at, updated_at, _ttl(memory))
-
-
-def _ttl(memory: Memory) -> timedelta | None:
-    seconds = memory.metadata.get("ttl_s")
-    return None if seconds is None else timedelta(seconds=seconds)
-
-
-def _over(memory: Memory, now: datetime) -> bool:
-    """Say whether the life of a value is over."""
-    ttl = _ttl(memory)
-    last = max(memory.last_accessed, datetime.fromisoformat(memory.metadata["updated_at"]))
-    return ttl is not None and last + ttl <= now
+    return Value(memory.id, about["key"], about["value"], memory.created_at, last_put(memory), life_of(memory))

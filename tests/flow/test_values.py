@@ -161,6 +161,18 @@ def test_a_life_ends_and_reading_or_putting_lets_it_begin_anew(sync: Engine, clo
     assert _keys(sync) == []
 
 
+def test_maintenance_deletes_what_is_past_its_life(sync: Engine, clock: FakeClock) -> None:
+    sync.values.put("ada", "short", {"n": 1}, text="one", ttl=MINUTES)
+    sync.values.put("ada", "long", {"n": 1}, text="one", ttl=9 * MINUTES)
+    clock.advance(minutes=5)
+
+    would = sync.maintain("ada", dry_run=True)
+    did = sync.maintain("ada")
+
+    assert (would.expired, did.expired, sync.maintain("ada").expired) == (1, 1, 0)
+    assert [one.metadata["key"] for one in sync.list("ada")] == ["long"]
+
+
 def test_a_value_put_over_one_past_its_life_is_a_new_one(sync: Engine, clock: FakeClock) -> None:
     sync.values.put("ada", "a", {"n": 1}, text="one", ttl=MINUTES)
     clock.advance(minutes=5)
@@ -197,7 +209,7 @@ def test_forgetting_the_user_leaves_no_value(folder_house: House) -> None:
     sync.forget_user("ada")
     sync.close()
 
-    assert b"canary" not in folder_house.text()
+    assert b"canary" not in folder_house.everything()
 
 
 def test_a_deleted_value_leaves_no_content(folder_house: House) -> None:
@@ -209,7 +221,7 @@ def test_a_deleted_value_leaves_no_content(folder_house: House) -> None:
     sync.maintain(compact=True)
     sync.close()
 
-    assert b"canary" not in folder_house.text()
+    assert b"canary" not in folder_house.everything()
 
 
 @pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": object()}, {1: "a"}, {"a": "x" * 16_000_001}])
