@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 from llama_index.core.memory import BaseMemory
 from llama_index.core.memory.memory import generate_chat_store_key
@@ -15,7 +15,7 @@ from llama_index.core.utils import get_tokenizer
 
 from langchain_tiered_memory import Context, MemorySystem, Message, ScoredMemory, Session
 from langchain_tiered_memory.core.prompt import is_block
-from llamaindex_adapter.messages import from_llamaindex, to_llamaindex
+from llamaindex_adapter.messages import from_llamaindex, to_llamaindex, visible
 from llamaindex_adapter.recalls import Recall, Recalls
 
 __all__ = ["TieredMemory"]
@@ -252,7 +252,10 @@ def _shown(context: Context, known: Recall | None) -> list[ChatMessage]:
     places = [at for at, message in enumerate(window) if known is not None and message.id == known.message_id]
     place = places[0] if places else len(window)
     quoted = [ChatMessage(role=MessageRole.USER, content=note.text) for note in notes]
-    return [*to_llamaindex(window[:place]), *quoted, *to_llamaindex(window[place:])]
+    shown = [*to_llamaindex(window[:place]), *quoted, *to_llamaindex(window[place:])]
+    for block in (block for message in shown for block in message.blocks if isinstance(block, TextBlock)):
+        block.text = visible(block.text)
+    return shown
 
 
 def _difference(there: Sequence[Message], wanted: Sequence[ChatMessage]) -> tuple[bool, list[Message]]:

@@ -8,6 +8,7 @@ the content with all its visible text, name, tool calls in OpenAI's style, the c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -25,7 +26,7 @@ from pydantic_core import to_jsonable_python
 
 from langchain_tiered_memory import Message
 
-__all__ = ["from_llamaindex", "to_llamaindex"]
+__all__ = ["from_llamaindex", "to_llamaindex", "visible"]
 
 _KEY = "llamaindex"
 _LABEL_CHARS = 512
@@ -36,6 +37,7 @@ _KNOWN_ROLES = frozenset(role.value for role in MessageRole)
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 """Parts of other frameworks that are void anywhere but at the model that made them."""
+_UNSENT = re.compile("[\0\ud800-\udfff]")
 _BLOCK: TypeAdapter[Any] = TypeAdapter(ContentBlock)
 
 
@@ -47,6 +49,11 @@ def from_llamaindex(*messages: ChatMessage) -> tuple[Message, ...]:
 def to_llamaindex(messages: Iterable[Message]) -> list[ChatMessage]:
     """Return messages as LlamaIndex's, new ones every time: those that came from there as they were."""
     return [_theirs(message) for message in messages]
+
+
+def visible(text: str) -> str:
+    """Return a text as models see it: without NUL and lone surrogates, which no model is sent."""
+    return _UNSENT.sub("\ufffd", text)
 
 
 def _ours(message: ChatMessage) -> Message:
