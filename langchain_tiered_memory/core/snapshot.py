@@ -103,9 +103,10 @@ class Snapshot:
     def duplicate(self, key: str | None) -> Entry | None:
         """Return the living head with this duplicate key, or None."""
         row = None if key is None else self._duplicates.get(key)
-        if row is None or not self.alive[row] or not self._rows[row].entry.memory.current:
+        if row is None or not self.alive[row]:
             return None
-        return self._rows[row].entry
+        head = self._rows[row].entry
+        return head if head.memory.current and head.duplicate_key == key else None
 
     @property
     def has_pending(self) -> bool:
@@ -303,6 +304,8 @@ class Snapshot:
             self._owner.append(row)
 
     def _drop(self, tier: Tier, memory_id: str) -> None:
+        if tier is Tier.LONG_TERM and memory_id in self._row_of[Tier.SHORT_TERM]:
+            self.versions[Tier.SHORT_TERM] = 0  # an item in the record's shade: its terms and vectors are read again
         row = self._row_of[tier].pop(memory_id, None)
         if row is not None and self._alive.values[row]:
             self._bury(row)

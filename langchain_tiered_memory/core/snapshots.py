@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from langchain_tiered_memory.core.errors import BackendUnavailable
@@ -30,12 +30,12 @@ class Snapshots:
         snapshot = self._held.get(user_id)
         if snapshot is None or snapshot.wasteful or self._outgrown(snapshot):
             snapshot = self._fresh(user_id)
-        failed = []
-        for tier, store in self._stores():
+        failed: dict[str, None] = {}
+        for tier, store in self._lagging(snapshot):
             try:
                 self._catch_up(snapshot, tier, store)
             except BackendUnavailable:
-                failed.append(str(tier))
+                failed[str(tier)] = None
         self._keep(snapshot)
         return snapshot, tuple(failed)
 
@@ -46,7 +46,7 @@ class Snapshots:
             BackendUnavailable: A tier did not answer.
         """
         snapshot = self._held.get(user_id) or self._fresh(user_id)
-        for tier, store in self._stores():
+        for tier, store in self._lagging(snapshot):
             self._catch_up(snapshot, tier, store)
         self._keep(snapshot)
         return snapshot
@@ -84,8 +84,13 @@ class Snapshots:
     def _limit(self) -> int:
         return self._parts.settings.search.exact_up_to
 
-    def _stores(self) -> tuple[tuple[Tier, MemoryStore], ...]:
-        return (Tier.SHORT_TERM, self._parts.items), (Tier.LONG_TERM, self._parts.records)
+    def _lagging(self, snapshot: Snapshot) -> Iterator[tuple[Tier, MemoryStore]]:
+        """Yield the stores to catch up with. Items first: one on its way is then seen here, or there, or in both."""
+        yield Tier.SHORT_TERM, self._parts.items
+        seen = snapshot.versions[Tier.SHORT_TERM]
+        yield Tier.LONG_TERM, self._parts.records
+        if snapshot.versions[Tier.SHORT_TERM] != seen:
+            yield Tier.SHORT_TERM, self._parts.items
 
     def _outgrown(self, snapshot: Snapshot) -> bool:
         """Say whether so many vectors came to be held here that the index should take them over."""

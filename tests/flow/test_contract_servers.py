@@ -162,6 +162,18 @@ def test_what_one_process_writes_another_finds_at_once(server_house: House) -> N
     assert len(other.recall("ada", "note number", 9)) == 3
 
 
+def test_what_one_process_erased_and_told_anew_another_finds(server_house: House) -> None:
+    """A complete erasure of the user (a new counter starts …), and the same ids used again in the other tier."""
+    one, other = server_house.open(), server_house.open()
+    one.remember("ada", "the gate is green", id="gate", importance=0.9)
+    assert [hit.content for hit in other.recall("ada", "gate")] == ["the gate is green"]
+    one.forget_user("ada")
+    one.remember("ada", "the gate is blue", id="gate", importance=0.1)
+    assert [hit.content for hit in other.recall("ada", "gate")] == ["the gate is blue"]
+    one.forget_user("ada")
+    assert other.recall("ada", "gate") == []
+
+
 @pytest.fixture
 def dumps(redis_url: str, postgres_url: str) -> Iterator[Any]:
     """Give what lies in Redis and PostgreSQL, every key and every row."""

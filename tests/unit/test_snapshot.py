@@ -71,7 +71,7 @@ def image(snapshot: Snapshot) -> dict[str, dict[str, object]]:
             "head": replace(head, left_out=()),
             "near": near,
             "pending": pending.get(head.memory.id),
-            "duplicate": None if same is None else same.memory.id,
+            "duplicate": None if same is None else same.duplicate_key,
             "row": snapshot.row_of(head.memory.id) == row,
         }
     return told
@@ -86,7 +86,7 @@ class Two:
 
     def follow(self, snapshot: Snapshot) -> Snapshot:
         """Patch a snapshot up to the stores."""
-        for tier, store in ((Tier.SHORT_TERM, self.items), (Tier.LONG_TERM, self.records)):
+        for tier, store in ((Tier.SHORT_TERM, self.items), (Tier.LONG_TERM, self.records)) * 2:
             snapshot.apply(tier, store.changes(USER, snapshot.versions[tier]))
         return snapshot
 
@@ -210,6 +210,16 @@ def test_a_record_stands_for_its_item() -> None:
         assert snapshot.entry(row).memory.tier is Tier.LONG_TERM
         assert snapshot.in_both(["m1", "m2"]) == {"m1"}
         assert snapshot.ids(Tier.SHORT_TERM) == {"m1"}
+
+
+def test_an_item_comes_out_of_the_shade_of_its_record() -> None:
+    """When the record goes and the item does not, the item is read again."""
+    two = Two()
+    two.record(1, 1)
+    two.put(1, 2)
+    assert [one.memory.tier for one in two.follow(two.patched).entries()] == [Tier.LONG_TERM]
+    two.records.erase(USER, NOW)
+    assert [one.memory.tier for one in two.follow(two.patched).entries()] == [Tier.SHORT_TERM]
 
 
 def test_a_touch_that_missed_something_waits_for_the_next_reading() -> None:
