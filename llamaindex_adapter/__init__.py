@@ -9,14 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from llamaindex_adapter.block import TieredMemoryBlock
     from llamaindex_adapter.memory import TieredMemory
+    from llamaindex_adapter.retriever import TieredMemoryRetriever
+    from llamaindex_adapter.tools import create_memory_tools
 
 _ROOM_OF = {
     "TieredMemory": "memory",
+    "TieredMemoryBlock": "block",
+    "TieredMemoryRetriever": "retriever",
+    "create_memory_tools": "tools",
 }
 
 __all__ = [
     "TieredMemory",
+    "TieredMemoryBlock",
+    "TieredMemoryRetriever",
+    "create_memory_tools",
 ]
 
 
