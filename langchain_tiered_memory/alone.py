@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from langchain_tiered_memory import wiring
+from langchain_tiered_memory import planning
 from langchain_tiered_memory.core.config import Settings
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.errors import ConfigError, shown
@@ -16,6 +16,7 @@ from langchain_tiered_memory.core.working import WorkingMemory as _WorkingMemory
 from langchain_tiered_memory.faces import TierMemory
 from langchain_tiered_memory.pools import Pools
 from langchain_tiered_memory.tokens import TiktokenCounter
+from langchain_tiered_memory.wiring import Wiring
 
 _MOST_HOURS = 1_000_000
 
@@ -61,8 +62,8 @@ class ShortTermMemory(_Alone):
         settings = options.pop("settings", None) or Settings()
         short = replace(settings.short_term, ttl=timedelta(hours=ttl_hours))
         options["settings"] = replace(settings, short_term=short)
-        plan = wiring.plan(redis, wiring.EXACT, None, wiring.IN_MEMORY, options)
-        engine = Engine(wiring.Wiring(plan).open, plan.settings)
+        plan = planning.plan(redis, planning.EXACT, None, planning.IN_MEMORY, options)
+        engine = Engine(Wiring(plan).open, plan.settings)
         super().__init__(engine, engine.short_term)
 
 
@@ -77,7 +78,7 @@ class LongTermMemory(_Alone):
             postgres: A database URL or a SQLAlchemy engine; None keeps the memories in RAM.
             **options: As of `MemorySystem`.
         """
-        index = wiring.EXACT if vector_db is None else vector_db
-        plan = wiring.plan(None, index, postgres, wiring.IN_MEMORY, options)
-        engine = Engine(wiring.Wiring(plan).open, plan.settings)
+        index = planning.EXACT if vector_db is None else vector_db
+        plan = planning.plan(None, index, postgres, planning.IN_MEMORY, options)
+        engine = Engine(Wiring(plan).open, plan.settings)
         super().__init__(engine, engine.long_term)

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 from langchain_tiered_memory.core.config import RankingWeights, Settings
 from langchain_tiered_memory.core.errors import ConfigError, shown
 from langchain_tiered_memory.core.model import new_id
-from langchain_tiered_memory.wiring import EXACT, Plan, system_clock
+from langchain_tiered_memory.planning import EXACT, Plan, system_clock
 
 logger = logging.getLogger("langchain_tiered_memory.registry")
 

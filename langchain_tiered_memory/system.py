@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self, TextIO
 
-from langchain_tiered_memory import wiring
+from langchain_tiered_memory import planning
 from langchain_tiered_memory.core.api import UNCHANGED, SyncMemory, documented_by
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.engine import Engine
@@ -25,6 +25,7 @@ from langchain_tiered_memory.core.reports import (
 from langchain_tiered_memory.faces import Session, TierMemory, Values
 from langchain_tiered_memory.pools import Pools
 from langchain_tiered_memory.registry import Registry, kinds
+from langchain_tiered_memory.wiring import Wiring
 
 
 @documented_by(SyncMemory)
@@ -63,8 +64,8 @@ class MemorySystem:
             ConfigError: These arguments cannot work.
         """
         temporary = options.pop("_temporary", False)  # `open` without a path
-        self._plan = wiring.plan(redis, vector_db, postgres, path, options)
-        self.sync = Engine(wiring.Wiring(self._plan, temporary=temporary).open, self._plan.settings)
+        self._plan = planning.plan(redis, vector_db, postgres, path, options)
+        self.sync = Engine(Wiring(self._plan, temporary=temporary).open, self._plan.settings)
         """The same memory, blocking."""
         self._pools = Pools(self._plan.settings.maintenance.workers)
         self.short_term = TierMemory(self.sync.short_term, self._pools)
@@ -83,7 +84,7 @@ class MemorySystem:
             path: The folder, made if need be. None: a temporary one that is removed on closing. ":memory:": in RAM.
             **options: As in the constructor.
         """
-        return cls(path=wiring.IN_MEMORY if path is None else path, _temporary=path is None, **options)
+        return cls(path=planning.IN_MEMORY if path is None else path, _temporary=path is None, **options)
 
     @classmethod
     def register(cls, name: str, factory: Callable[[], MemorySystem]) -> None:

@@ -9,13 +9,12 @@ import tempfile
 import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from langchain_tiered_memory.core.config import RankingWeights, Settings
-from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, shown
 from langchain_tiered_memory.core.inputs import share
 from langchain_tiered_memory.core.model import MemoryType, to_utc
 from langchain_tiered_memory.core.parts import Parts
@@ -30,104 +29,13 @@ from langchain_tiered_memory.core.ports import (
     TranscriptStore,
     VectorIndex,
 )
+from langchain_tiered_memory.planning import EXACT, Plan
 
 logger = logging.getLogger("langchain_tiered_memory.wiring")
 
-IN_MEMORY = ":memory:"
-EXACT = "exact"
 DATABASE_FILE = "memory.db"
 CHROMA_FOLDER = "chroma"
 _INDEX_CALLS = ("upsert", "delete", "drop", "query", "ids", "close")
-
-
-def system_clock() -> datetime:
-    """Return the present in UTC."""
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What a system is to be made of; checked, nothing opened."""
-
-    redis: object
-    vector_db: object
-    postgres: object
-    path: Path | str | None
-    embedder: object = None
-    scorer: ImportanceScorer | None = None
-    extractor: FactExtractor | None = None
-    weights: RankingWeights = field(default_factory=lambda: RankingWeights.DEFAULT)
-    settings: Settings = field(default_factory=Settings)
-    clock: Clock = system_clock
-
-
-def plan(redis: object, vector_db: object, postgres: object, path: object, options: dict[str, Any]) -> Plan:
-    """Check the arguments of a system and return what it is to be made of.
-
-    Raises:
-        ConfigError: They cannot work; the message says how to mend them.
-    """
-    missing = [n for n, v in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)) if v is None]
-    if path is None and missing:
-        raise ConfigError(
-            f"{', '.join(missing)} not given and no path to embed them in: give path='./memory', "
-            "or use MemorySystem.open() for a temporary one"
-        )
-    if path is not None and (not isinstance(path, (str, Path)) or path == ""):
-        raise ConfigError(f"path={shown(path)} cannot be used: a folder, or ':memory:', is needed")
-    if type(redis).__module__.startswith("redis.asyncio"):
-        raise ConfigError("redis is a redis.asyncio client: give a URL or a blocking redis.Redis, calls stay async")
-    for name, value in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)):
-        _check_place(name, value)
-    given = {name: value for name, value in options.items() if value is not None}
-    if given.pop("llm", None) is not None:
-        raise ConfigError("llm= has no use yet: give a scorer= or extractor= that calls your model")
-    strangers = set(given) - {"embedder", "scorer", "extractor", "weights", "settings", "clock"}
-    if strangers:
-        raise ConfigError(f"unknown options {', '.join(sorted(strangers))}: see MemorySystem")
-    _check_type(given, "weights", RankingWeights)
-    _check_type(given, "settings", Settings)
-    _check_models(given)
-    if not callable(given.get("clock", system_clock)):
-        raise ConfigError(
-            f"clock={shown(given['clock'])} cannot be used: a callable returning an aware datetime is needed"
-        )
-    where = path if path in {None, IN_MEMORY} else Path(str(path)).expanduser()
-    return Plan(redis=redis, vector_db=vector_db, postgres=postgres, path=where, **given)
-
-
-def _check_type(given: dict[str, Any], name: str, wanted: type) -> None:
-    if name in given and not isinstance(given[name], wanted):
-        raise ConfigError(f"{name}={shown(given[name])} cannot be used: a {wanted.__name__} is needed")
-
-
-_SCHEMES = {
-    "redis": ("redis://", "rediss://", "unix://"),
-    "vector_db": ("http://", "https://"),
-    "postgres": ("postgresql", "postgres://", "sqlite://", "sqlite+"),
-}
-
-
-def _check_place(name: str, value: object) -> None:
-    """Refuse what is neither a URL of the kind nor an object that may be a client; a URL may hold a password."""
-    if isinstance(value, str):
-        if not value.startswith(_SCHEMES[name]) and not (name == "vector_db" and value == EXACT):
-            known = ", ".join(one if one.endswith("://") else f"{one}…://" for one in _SCHEMES[name])
-            raise ConfigError(f"{name} is text but no URL that can be used: it has to begin with one of {known}")
-    elif isinstance(value, (bool, int, float, bytes, tuple, list, dict, set, type)):
-        raise ConfigError(f"{name}={shown(value)} cannot be used: a URL or a client is needed")
-
-
-def _check_models(given: dict[str, Any]) -> None:
-    scorer = given.get("scorer")
-    if scorer is not None and (isinstance(scorer, type) or not callable(getattr(scorer, "score", None))):
-        raise ConfigError(f"scorer={shown(scorer)} cannot be used: an object with score(content, …) is needed")
-    if "extractor" in given:
-        _extractor(given["extractor"])
-    if "embedder" in given:
-        from langchain_tiered_memory.embedding import as_embedder
-
-        as_embedder(given["embedder"])
 
 
 class Wiring:
@@ -208,13 +116,25 @@ class Wiring:
 
         local: Any = None
         if folder is not None and (self._plan.postgres is None or self._plan.redis is None):
-            local = self._database(folder / DATABASE_FILE, stack)
+            local = self._file(folder / DATABASE_FILE, stack)
         engine = local if self._plan.postgres is None else self._database(self._plan.postgres, stack)
 
         def items() -> ItemStore:
             return inmemory.InMemoryItemStore() if local is None else sql.SqlItemStore(local)
 
         return sql.SqlRecordStore(engine), sql.SqlTranscriptStore(engine), items
+
+    def _file(self, path: Path, stack: ExitStack) -> Any:
+        """Open the embedded database.
+
+        Raises:
+            BackendUnavailable: It cannot be opened and written to; the folder is named.
+        """
+        try:
+            return self._database(path, stack)
+        except BackendUnavailable as error:
+            remedy = f"{error.reason}; the folder {shown(str(path.parent))} and the files in it must be writable"
+            raise BackendUnavailable(error.backend, error.operation, remedy) from error
 
     def _database(self, where: object, stack: ExitStack) -> Any:
         from langchain_tiered_memory.backends import sql

@@ -108,7 +108,10 @@ def forget(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Forget memories for good, with what rested on them alone. Nothing brings them back, an import neither."""
+    """Forget memories for good, with what rested on them alone. Nothing brings them back, an import neither.
+
+    Of a user who is erased as a whole not even that is kept: an export made before can be imported again.
+    """
     if bool(ids) is everything:
         store.screen.complain("give ids to forget, or --everything-of-user, and not both")
         raise typer.Exit(MISUSED)

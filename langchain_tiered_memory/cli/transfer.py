@@ -140,7 +140,7 @@ def _export(memory: Engine, user: str, elements: Iterator[Element], _: str) -> I
 
 
 def _memories(memory: Engine, user: str, elements: Iterator[Element], _: str) -> Imported:
-    from langchain_tiered_memory.wiring import system_clock
+    from langchain_tiered_memory.planning import system_clock
 
     report, began, added = Imported(Kind.MEMORY), system_clock(), set[str]()
     for batch in _batches(formats.memory(element) for element in elements):

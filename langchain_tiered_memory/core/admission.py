@@ -192,7 +192,7 @@ class Admission:
         """Embed the first passage of each; when the model fails, all stay pending and nothing is lost."""
         try:
             made = vectors_for(self._parts, [(entry.memory, (0,)) for entry in entries])
-        except EmbeddingError:
-            logger.warning("%d memories are stored without a vector: the embedder failed", len(entries))
+        except EmbeddingError as error:
+            logger.warning("%d memories are stored without a vector: %s", len(entries), error)
             return list(entries)
         return [replace(entry, vectors=vectors) for entry, vectors in zip(entries, made, strict=True)]

@@ -147,7 +147,7 @@ class SyncMemory(Protocol):
 
         Args:
             user_id: Whose memories.
-            query: What to look for, in words.
+            query: What to look for, in words. A blank one asks for nothing in particular and counts no access.
             k: How many, at least 1.
             session_id: The current session: its window helps a bare query and is not returned again.
             agent_id: Leaves this agent's memories and the shared ones; None all of the user's.

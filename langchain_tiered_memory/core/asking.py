@@ -55,7 +55,7 @@ def question(
         neighbors=inputs.count("neighbors", neighbors, 0),
         min_score=None if min_score == "auto" else inputs.share("min_score", min_score),
         max_tokens=None if max_tokens is None else inputs.count("max_tokens", max_tokens),
-        touch=inputs.flag("touch", touch),
+        touch=inputs.flag("touch", touch) and bool(query.strip()),
     )
 
 

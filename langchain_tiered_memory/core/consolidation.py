@@ -127,8 +127,10 @@ class Consolidation:
             facts, consumed, failed = self._drawn(user_id, bodies, now)
             try:
                 placed = self._write(user_id, [*records, *facts], consumed, now, since)
-            except Conflict:
-                continue  # some sources were consumed, forgotten or erased meanwhile: look again at what is left
+            except Conflict:  # some sources were consumed, forgotten or erased meanwhile: look again at what is left
+                if not read():
+                    return report  # nothing is; a new beginning would leave the name of a user who was erased
+                continue
             self._clear(user_id, items, bodies, now, since)
             return _counted(report, placed, len(records), failed)
         logger.warning("%d sources were left for the next run: they kept changing", len(bodies))
@@ -158,8 +160,8 @@ class Consolidation:
         kept = [entry for entry in entries if entry is not None]
         try:
             made = vectors_for(self._parts, [(entry.memory, (0,)) for entry in kept])
-        except EmbeddingError:
-            logger.warning("%d facts are stored without a vector: the embedder failed", len(kept))
+        except EmbeddingError as error:
+            logger.warning("%d facts are stored without a vector: %s", len(kept), error)
             return kept, 0
         return [replace(entry, vectors=vectors) for entry, vectors in zip(kept, made, strict=True)], 0
 

@@ -102,8 +102,8 @@ class Search:
         vector: Vector | None = None
         try:
             vector = self._parts.embedder.embed_query(text)
-        except EmbeddingError:
-            logger.warning("recall goes by keywords alone: the embedder failed")
+        except EmbeddingError as error:
+            logger.warning("recall goes by keywords alone: %s", error)
             failed = (*failed, "embedder")
         try:
             beside = self._from_index(snapshot, question, vector, terms, now)

@@ -40,10 +40,16 @@ class Transfer:
         self._admission = admission
 
     def write(self, user_id: str, file: str | Path | TextIO) -> TransferReport:
-        """Write `lines` to a text file, or to a path that appears only when it is complete."""
+        """Write `lines` to a text file, or to a path that appears only when it is complete.
+
+        What a path leads to is kept: a link stays one, and into a pipe or a device the lines go as they come.
+        """
         if not isinstance(file, (str, Path)):
             return _written(file, self.lines(user_id))
-        target = Path(file)
+        target = Path(file).resolve()
+        if target.exists() and not target.is_file():
+            with target.open("w", encoding="utf-8", errors="surrogatepass") as out:
+                return _written(out, self.lines(user_id))
         part = target.with_name(target.name + ".part")
         try:
             with part.open("w", encoding="utf-8", errors="surrogatepass") as out:
