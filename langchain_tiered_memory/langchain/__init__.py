@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.langchain.memory import TieredMemory
     from langchain_tiered_memory.langchain.middleware import TieredMemoryMiddleware
     from langchain_tiered_memory.langchain.retriever import TieredMemoryRetriever, format_documents
+    from langchain_tiered_memory.langchain.store import TieredMemoryStore
     from langchain_tiered_memory.langchain.tools import create_memory_tools
 
 _ROOM_OF = {
@@ -20,6 +21,7 @@ _ROOM_OF = {
     "TieredMemory": "memory",
     "TieredMemoryMiddleware": "middleware",
     "TieredMemoryRetriever": "retriever",
+    "TieredMemoryStore": "store",
     "create_memory_tools": "tools",
     "format_documents": "retriever",
 }
@@ -29,6 +31,7 @@ __all__ = [
     "TieredMemory",
     "TieredMemoryMiddleware",
     "TieredMemoryRetriever",
+    "TieredMemoryStore",
     "create_memory_tools",
     "format_documents",
 ]

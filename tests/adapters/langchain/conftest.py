@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from langchain_tiered_memory import MemorySystem
+from langchain_tiered_memory.langchain import TieredMemoryStore
 from tests.conftest import FakeClock
 from tests.flow.systems import House, folder_house
 
-__all__ = ["folder_house", "memory"]
+__all__ = ["folder_house", "memory", "store"]
 
 
 @pytest.fixture
@@ -19,3 +20,9 @@ def memory(clock: FakeClock) -> Iterator[MemorySystem]:
     house = House(clock, ":memory:")
     yield house.system()
     house.close()
+
+
+@pytest.fixture
+def store(memory: MemorySystem) -> TieredMemoryStore:
+    """An empty store."""
+    return TieredMemoryStore(memory)
