@@ -11,6 +11,10 @@ from datetime import datetime
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.text import analyze, clean, normalize, passages
 
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)  # not those of the machine's locale: the same text must give the same vector everywhere
+
 
 def digest(*parts: object) -> str:
     """Return 32 hex digits (BLAKE2b, 128 bits) of the parts; different parts give different digests."""
@@ -40,7 +44,8 @@ def duplicate_key(memory: Memory) -> str | None:
 
 def said_on(memory: Memory) -> str:
     """Return the day it was said in words, "8 May 2023"."""
-    return f"{memory.observed_at.day} {memory.observed_at:%B %Y}"
+    at = memory.observed_at
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
 
 
 def terms(memory: Memory) -> Mapping[str, int]:

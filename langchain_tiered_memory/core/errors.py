@@ -20,6 +20,8 @@ they never hold a memory's text or a password.
 from __future__ import annotations
 
 SHOWN = 80
+_TELLING = frozenset({"content", "query", "metadata", "extra", "message", "memory"})
+"""Fields that hold what somebody said; their values stay out of messages, which end up in logs."""
 
 
 def shown(value: object) -> str:
@@ -37,13 +39,14 @@ class InvalidInput(TieredMemoryError, ValueError):
 
     Attributes:
         field: The argument's name, dotted for nested ones (`items[3].importance`).
-        value: What was given.
+        value: What was given; not in the message where it may be somebody's words.
         remedy: What to give instead.
     """
 
     def __init__(self, field: str, value: object, remedy: str) -> None:
         """Name the field, keep the value and say what to do."""
-        super().__init__(f"{field}={shown(value)} cannot be used: {remedy}")
+        told = "" if field.rpartition(".")[2] in _TELLING else f"={shown(value)}"
+        super().__init__(f"{field}{told} cannot be used: {remedy}")
         self.field = field
         self.value = value
         self.remedy = remedy

@@ -78,6 +78,15 @@ def meaning(texts: list[str]) -> list[list[float]]:
     return [[1.0, 0.0] if any(w in text for w in ("cat", "feline")) else [0.0, 1.0] for text in texts]
 
 
+def test_a_day_named_in_the_query_finds_what_was_said_on_it(sync: Engine) -> None:
+    """Analysed terms of day, speaker and text."""
+    for month in range(1, 13):
+        notes(sync, "we met", observed_at=datetime(2023, month, 8, tzinfo=UTC), name="Ruth", session_id=str(month))
+    names = ("January", "May", "December")
+    days = [sync.recall("ada", f"whom did we meet in {name} 2023", 1)[0].observed_at for name in names]
+    assert [day.month for day in days] == [1, 5, 12]
+
+
 def test_a_blank_query_asks_for_nothing_in_particular(sync: Engine) -> None:
     """A query may be blank."""
     notes(sync, "one", "two")

@@ -80,6 +80,8 @@ def test_errors_are_what_a_caller_would_catch() -> None:
     error = InvalidInput("items[3].k", 0, "at least 1")
     assert (error.field, error.value, error.remedy) == ("items[3].k", 0, "at least 1")
     assert "items[3].k=0" in str(error)
+    for field in ("content", "items[3].content", "query", "metadata", "message.extra"):
+        assert "secret" not in str(InvalidInput(field, "a secret", "say less"))
     assert "'old'" in str(made[ModelMismatch][0])
     assert "'new'" in str(made[ModelMismatch][0])
     assert "reindex" in str(made[ModelMismatch][0])
