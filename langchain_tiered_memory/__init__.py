@@ -60,6 +60,14 @@ if TYPE_CHECKING:
         TransferReport,
     )
     from langchain_tiered_memory.faces import Session
+    from langchain_tiered_memory.langchain import (
+        TieredChatMessageHistory,
+        TieredMemory,
+        TieredMemoryMiddleware,
+        TieredMemoryRetriever,
+        TieredMemoryStore,
+        create_memory_tools,
+    )
     from langchain_tiered_memory.system import MemorySystem
 
 _ROOMS = {
@@ -108,6 +116,14 @@ _ROOMS = {
         "TransferReport",
     ),
     "faces": ("Session",),
+    "langchain": (
+        "TieredChatMessageHistory",
+        "TieredMemory",
+        "TieredMemoryMiddleware",
+        "TieredMemoryRetriever",
+        "TieredMemoryStore",
+        "create_memory_tools",
+    ),
     "system": ("MemorySystem",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -154,11 +170,17 @@ __all__ = [
     "Signal",
     "Status",
     "Tier",
+    "TieredChatMessageHistory",
+    "TieredMemory",
     "TieredMemoryError",
+    "TieredMemoryMiddleware",
+    "TieredMemoryRetriever",
+    "TieredMemoryStore",
     "TransferReport",
     "VectorIndex",
     "WorkingMemory",
     "WorkingSettings",
+    "create_memory_tools",
 ]
 
 
