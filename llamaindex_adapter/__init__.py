@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from llamaindex_adapter.block import TieredMemoryBlock
+    from llamaindex_adapter.index import LlamaIndexVectorIndex
     from llamaindex_adapter.memory import TieredMemory
     from llamaindex_adapter.retriever import TieredMemoryRetriever
     from llamaindex_adapter.tools import create_memory_tools
 
 _ROOM_OF = {
+    "LlamaIndexVectorIndex": "index",
     "TieredMemory": "memory",
     "TieredMemoryBlock": "block",
     "TieredMemoryRetriever": "retriever",
@@ -22,6 +24,7 @@ _ROOM_OF = {
 }
 
 __all__ = [
+    "LlamaIndexVectorIndex",
     "TieredMemory",
     "TieredMemoryBlock",
     "TieredMemoryRetriever",
