@@ -6,6 +6,8 @@ import multiprocessing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from langchain_tiered_memory import MemorySystem, Message
 from langchain_tiered_memory.embedding import HashedEmbedder
 from tests.flow.systems import QUIET, House
@@ -31,6 +33,7 @@ def live(path: Path, number: int) -> int:
         return reads
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_processes_on_one_folder_lose_and_double_nothing(folder_house: House) -> None:
     """Embedded Chroma belongs to one process: a file lock names the indexer; others on the folder scan exactly. 4
     processes × 100 writes on SQLite; counters are exact under concurrent callers."""
@@ -38,7 +41,7 @@ def test_processes_on_one_folder_lose_and_double_nothing(folder_house: House) ->
     memory = folder_house.open()
     memory.remember("ada", "the shared note", id="shared", importance=0.9)
     memory.maintain()
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")  # without importing everything anew
     with context.Pool(PROCESSES) as pool:
         running = pool.starmap_async(live, [(folder_house.path, number) for number in range(PROCESSES)])
         while not running.ready():
