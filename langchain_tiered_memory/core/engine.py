@@ -121,9 +121,7 @@ class Engine:
             memory = replace(memory, pinned=inputs.flag("pinned", pinned))
         if metadata is not UNCHANGED:
             memory = replace(memory, metadata=inputs.metadata(metadata))
-        entry = rooms.admission.revised(memory)
-        store = rooms.parts.items if memory.tier is Tier.SHORT_TERM else rooms.parts.records
-        updated = store.update(user_id, entry, rooms.parts.clock())
+        updated = rooms.writing.update(user_id, rooms.admission.revised(memory))
         rooms.background.wake(user_id)
         return updated
 

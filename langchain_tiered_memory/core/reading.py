@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from langchain_tiered_memory.core.asking import Listing
-from langchain_tiered_memory.core.bodies import items_of
+from langchain_tiered_memory.core.bodies import bodies_of, items_of
 from langchain_tiered_memory.core.errors import BackendUnavailable, NotFound
 from langchain_tiered_memory.core.indexing import MODEL_KEY
 from langchain_tiered_memory.core.maintenance import Maintenance
@@ -42,6 +42,8 @@ class Reading:
                 ends = None if row is None else snapshot.entry(row).expires_at
             if ends is None or ends > self._parts.clock():
                 return item
+        for record in self._parts.records.get(user_id, [memory_id]):
+            return record  # it was promoted between the two looks
         raise NotFound(memory_id)
 
     def page(self, listing: Listing) -> tuple[Memory, ...]:
@@ -62,9 +64,8 @@ class Reading:
                 last = snapshot.entry(row)
                 heads = [h for h in heads if (-h.order, h.memory.id) > (-last.order, last.memory.id)]
             found = [entry.memory for entry in heads if objection(entry, question, now, find) is None]
-        wanted = found[: question.k]
-        bodies = {memory.id: memory for memory in self._bodies(question.user_id, wanted)}
-        return tuple(bodies[head.id] for head in wanted if head.id in bodies)
+        bodies = bodies_of(self._parts, question.user_id, found[: question.k])
+        return tuple(memory for memory in bodies if listing.tier in {None, memory.tier})
 
     def most_read(self, user_id: str, tier: Tier, min_count: int) -> tuple[Memory, ...]:
         """Return a tier's memories that were read at least so often, the most read first, then the latest written."""
@@ -73,8 +74,7 @@ class Reading:
             heads = sorted(snapshot.entries(tier), key=lambda entry: (-entry.memory.access_count, -entry.order))
         alive = [head.memory for head in heads if head.expires_at is None or head.expires_at > now]
         wanted = [memory for memory in alive if memory.access_count >= min_count]
-        bodies = {memory.id: memory for memory in self._bodies(user_id, wanted)}
-        return tuple(bodies[memory.id] for memory in wanted if memory.id in bodies)
+        return tuple(memory for memory in bodies_of(self._parts, user_id, wanted) if memory.tier is tier)
 
     def history(self, user_id: str, memory_id: str) -> tuple[HistoryEvent, ...]:
         """Return what happened to a memory, oldest first. A short-term item has only its creation to tell.
@@ -139,11 +139,3 @@ class Reading:
         except BackendUnavailable:
             return "exact"
         return index.name if through and index is not None else "exact"
-
-    def _bodies(self, user_id: str, heads: Iterable[Memory]) -> Iterable[Memory]:
-        short: list[str] = []
-        long: list[str] = []
-        for head in heads:
-            (short if head.tier is Tier.SHORT_TERM else long).append(head.id)
-        yield from items_of(self._parts, user_id, short)
-        yield from self._parts.records.get(user_id, long)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -161,17 +160,19 @@ class Recall:
         return hits, tuple(sorted(unread))
 
     def _bodies(self, user_id: str, heads: Iterable[Memory], unread: set[str]) -> dict[str, Memory]:
-        by_tier: dict[Tier, list[str]] = defaultdict(list)
-        for head in heads:
-            by_tier[head.tier or Tier.LONG_TERM].append(head.id)
+        """Fetch bodies; an item that was promoted since the search is found where it went."""
+        wanted = list(heads)
+        short = [head.id for head in wanted if head.tier is Tier.SHORT_TERM]
         found: dict[str, Memory] = {}
-        for tier, ids in by_tier.items():
-            short = tier is Tier.SHORT_TERM
-            try:
-                bodies = items_of(self._parts, user_id, ids) if short else self._parts.records.get(user_id, ids)
-                found |= {memory.id: memory for memory in bodies}
-            except BackendUnavailable:
-                unread.add(str(tier))
+        try:
+            found = {memory.id: memory for memory in items_of(self._parts, user_id, short)}
+        except BackendUnavailable:
+            unread.add(str(Tier.SHORT_TERM))
+        try:
+            rest = [head.id for head in wanted if head.id not in found]
+            found |= {memory.id: memory for memory in (self._parts.records.get(user_id, rest) if rest else ())}
+        except BackendUnavailable:
+            unread.add(str(Tier.LONG_TERM))
         return found
 
     def _beside(

@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
-from langchain_tiered_memory.core.bodies import items_of
+from langchain_tiered_memory.core.bodies import bodies_of
 from langchain_tiered_memory.core.consolidation import lost
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier, to_utc
@@ -81,14 +80,10 @@ class Transfer:
             kept = (entry for entry in snapshot.entries() if not lost(entry, now, short))
             heads = sorted(kept, key=lambda entry: entry.order)
         order_of = {entry.memory.id: entry.order for entry in heads}
-        for tier, read in (
-            (Tier.SHORT_TERM, partial(items_of, self._parts)),
-            (Tier.LONG_TERM, self._parts.records.get),
-        ):
-            ids = [entry.memory.id for entry in heads if entry.memory.tier is tier]
-            for start in range(0, len(ids), _BATCH):
-                for memory in read(user_id, ids[start : start + _BATCH]):
-                    yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
+        for start in range(0, len(heads), _BATCH):
+            batch = [entry.memory for entry in heads[start : start + _BATCH]]
+            for memory in bodies_of(self._parts, user_id, batch):
+                yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
         for session_id in sorted(self._parts.transcripts.sessions(user_id)):
             for one in self._messages(user_id, session_id):
                 fields_of = {name: getattr(one.message, name) for name in _MESSAGE_FIELDS}
