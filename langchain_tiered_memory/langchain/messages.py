@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from typing import Any, cast
 
@@ -30,6 +31,7 @@ from langchain_core.messages import (
     ToolMessage,
     ToolMessageChunk,
 )
+from pydantic_core import PydanticUndefined
 
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.inputs import MAX_ID_CHARS
@@ -59,6 +61,12 @@ _ROLES: Mapping[type[BaseMessage], str] = {
     ToolMessageChunk: "tool",
 }
 _CLASSES = {one.model_fields["type"].default: one for one in _ROLES}
+_TYPES = {one: name for name, one in _CLASSES.items()}
+_DEFAULTS: Mapping[type[BaseMessage], Mapping[str, Any]] = {
+    one: {name: field.get_default(call_default_factory=True) for name, field in one.model_fields.items()}
+    for one in _ROLES
+}
+"""Looked up once: pydantic takes long to tell. Not to be changed."""
 
 
 def from_langchain(*messages: BaseMessage) -> tuple[Message, ...]:
@@ -102,7 +110,7 @@ def _ours(message: BaseMessage) -> Message:
     if calls and [_call(one) for one in calls] == values["tool_calls"]:
         del values["tool_calls"]
     kept = {name: held(one) for name, one in values.items() if not _default(kind, name, one)}
-    record = {"type": kind.model_fields["type"].default, **({} if "id" in labels else {"id": message.id})}
+    record = {"type": _TYPES[kind], **({} if "id" in labels else {"id": message.id})}
     if isinstance(content, str):
         return Message(role, content, **labels, tool_calls=calls, extra={_KEY: {**record, **kept}})
     bare = [place for place, part in enumerate(content) if isinstance(part, str)]
@@ -134,9 +142,7 @@ def _usable(label: object) -> bool:
 
 def _default(kind: type[BaseMessage], name: str, value: object) -> bool:
     """Say whether a field has the value that it has when it is not given."""
-    if name not in kind.model_fields:
-        return False
-    default = kind.model_fields[name].get_default(call_default_factory=True)
+    default = _DEFAULTS[kind].get(name, PydanticUndefined)
     return type(value) is type(default) and value == default
 
 
@@ -147,7 +153,8 @@ def _text_part(text: str) -> Mapping[str, str]:
 def _restored(message: Message, record: Mapping[str, Any]) -> BaseMessage:
     values = {name: freed(one) for name, one in record.items() if name not in {"type", _BARE}}
     kind = _CLASSES[record["type"]]
-    given = {name: getattr(message, name) for name in (*_LABELS, "role") if name in kind.model_fields}
+    given = {name: copy(value) for name, value in _DEFAULTS[kind].items() if value is not PydanticUndefined}
+    given |= {name: getattr(message, name) for name in (*_LABELS, "role") if name in _DEFAULTS[kind]}
     if message.tool_calls:
         given["tool_calls"] = [_call(one) for one in message.tool_calls]
     content = _content(message, record.get(_BARE, ()))
