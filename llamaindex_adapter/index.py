@@ -55,7 +55,8 @@ class LlamaIndexVectorIndex:
     cleared; `MemorySystem.reindex` fills it. So give it a collection of its own.
 
     It needs a store that filters by metadata and deletes; one that can list its nodes (`get_nodes`) serves `ids` too.
-    Tested on `SimpleVectorStore` and Qdrant.
+    `SimpleVectorStore` and Qdrant keep the whole contract; Chroma does but for another length of vectors, which takes a
+    new collection there. LanceDB's does not serve: its deletes fail.
     """
 
     def __init__(self, store: BasePydanticVectorStore, *, name: str | None = None) -> None:
@@ -153,17 +154,15 @@ class LlamaIndexVectorIndex:
             return
         try:
             self._store.delete_nodes(node_ids=list(ids))
-        except NotImplementedError:
-            for one in ids:
-                self._store.delete(ref_doc_id=one)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - not every store can; what else is wrong is raised by what follows
             if not _ABSENT.search(str(error)):
-                raise
+                for one in ids:
+                    self._store.delete(ref_doc_id=one)
 
     def _remove_all(self, filters: MetadataFilters) -> None:
         try:
             self._store.delete_nodes(filters=filters)
-        except NotImplementedError:
+        except Exception:  # noqa: BLE001 - not every store can; what else is wrong is raised by what follows
             self._remove([node.node_id for node in self._listed(filters)])
 
     def _listed(self, filters: MetadataFilters | None) -> list[BaseNode]:
@@ -173,7 +172,7 @@ class LlamaIndexVectorIndex:
             return [TextNode(id_=one, metadata=told) for one, told in held.items() if _matches(told, filters)]
         takes_limit = "limit" in inspect.signature(self._store.get_nodes).parameters
         limit: dict[str, Any] = {"limit": _ALL} if takes_limit else {}
-        return self._store.get_nodes(filters=filters, **limit)
+        return self._store.get_nodes(node_ids=None, filters=filters, **limit)
 
     # -- dimensions ----------------------------------------------------------------------------------------------------
 
