@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,6 +107,47 @@ def test_no_tool_result_is_shown_without_its_call(memory: MemorySystem, max_toke
     called = [call["id"] for one in shown if isinstance(one, AIMessage) for call in one.tool_calls]
     answered = [one.tool_call_id for one in shown if isinstance(one, ToolMessage)]
     assert called == answered
+
+
+def test_thinking_stays_with_its_turn_and_as_it_was(memory: MemorySystem) -> None:
+    """A provider refuses a thought whose text or signature was altered."""
+    thought = {"type": "thinking", "thinking": "word " * 200, "signature": "sig"}
+    told = [
+        HumanMessage("one"),
+        AIMessage([thought, {"type": "text", "text": "answer"}], tool_calls=[tool_call(name="f", args={}, id="c")]),
+        ToolMessage("result " * 300, tool_call_id="c"),
+        AIMessage([{**thought, "signature": "sig2"}, {"type": "text", "text": "word " * 300}]),
+    ]
+    _history(memory).add_messages(told)
+
+    for max_tokens in range(60, 1400, 40):
+        for shown in _history(memory, max_tokens=max_tokens).messages:
+            if isinstance(shown, AIMessage):
+                assert shown.content[0] in [thought, {**thought, "signature": "sig2"}]
+    assert _history(memory).messages == told
+
+
+def test_rules_longer_than_the_budget_are_cut_and_leave_room_for_the_conversation(memory: MemorySystem) -> None:
+    history = _history(memory, max_tokens=200)
+    history.add_messages([SystemMessage("rule " * 5_000), HumanMessage("What now?")])
+
+    rules, asked = history.messages
+
+    assert "tokens cut" in rules.text
+    assert asked == HumanMessage("What now?")
+
+
+def test_five_thousand_messages_are_read_in_a_moment(memory: MemorySystem) -> None:
+    history = _history(memory, max_tokens=1_000)
+    history.add_messages([HumanMessage(f"message {n}") for n in range(5_000)])
+
+    started = time.thread_time()
+    shown = history.messages
+    took = time.thread_time() - started
+
+    assert shown[-1] == HumanMessage("message 4999")
+    assert len(history.transcript()) == 5_000
+    assert took < 0.05
 
 
 def test_what_is_added_is_remembered_for_every_session_of_the_user(memory: MemorySystem) -> None:
