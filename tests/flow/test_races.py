@@ -1,0 +1,287 @@
+"""Many at once: equal writes are one, counts are exact, what is new survives, what was forgotten stays so."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from typing import TypeVar
+
+import pytest
+
+from langchain_tiered_memory.core.engine import Engine
+from langchain_tiered_memory.core.errors import NotFound
+from langchain_tiered_memory.core.model import Memory, Tier
+from langchain_tiered_memory.core.ports import ExtractedFact
+from tests.flow.world import EVERYTHING, World, assert_settled, heads, in_memory
+from tests.flow.worlds import MakeWorld, make_world
+
+__all__ = ["make_world"]
+
+T = TypeVar("T")
+ADA = "ada"
+THREADS = 8
+
+
+def at_once(work: Callable[[int], T], times: int = THREADS) -> list[T]:
+    """Do the work on many threads, which all begin at the same moment, and return what came of it."""
+    gate = threading.Barrier(min(times, 32))
+
+    def run(number: int) -> T:
+        if number < gate.parties:
+            gate.wait(30)
+        return work(number)
+
+    with ThreadPoolExecutor(gate.parties) as pool:
+        return list(pool.map(run, range(times)))
+
+
+class SlowExtractor:
+    """Finds "fact of …" in every text, and waits in between until it is told to go on.
+
+    Attributes:
+        asked: Set when it was asked.
+        go: It answers once this is set.
+    """
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.go = threading.Event()
+        self.calls = count()
+
+    def extract(self, memories: Sequence[Memory]) -> tuple[ExtractedFact, ...]:
+        next(self.calls)
+        found = tuple(ExtractedFact(content=f"fact of {one.content}", source_ids=(one.id,)) for one in memories)
+        self.asked.set()
+        assert self.go.wait(30)
+        return found
+
+
+@contextmanager
+def consolidating(engine: Engine, slow: SlowExtractor) -> Iterator[None]:
+    """Consolidate everything on another thread; the block runs while the model is being asked."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(engine.consolidate, ADA, everything=True)
+        try:
+            assert slow.asked.wait(30)
+            yield
+        finally:
+            slow.go.set()
+        running.result(30)
+
+
+def contents(world: World, user_id: str = ADA) -> list[str]:
+    """Return what a new process finds, sorted."""
+    found = world.engine().list(user_id, include_superseded=True, limit=EVERYTHING)
+    return sorted(one.content for one in found)
+
+
+# -- the same thing many times -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("importance", [0.3, 0.9])
+@pytest.mark.parametrize("kind", ["fact", "preference", "episode"])
+def test_the_same_text_a_hundred_times_at_once_is_one(make_world: MakeWorld, kind: str, importance: float) -> None:
+    world = make_world()
+    engine = world.engine()
+    stored = at_once(lambda _: engine.remember(ADA, "the same words", kind, importance=importance), 100)
+    assert len({one.id for one in stored}) == 1
+    assert contents(world) == ["the same words"]
+    assert len(heads(world.items, ADA)) + len(heads(world.records, ADA)) == 1
+
+
+def test_the_same_text_from_many_tasks_of_a_loop_is_one(make_world: MakeWorld) -> None:
+    world = make_world()
+    engine = world.engine()
+
+    async def gathered() -> list[Memory]:
+        calls = (asyncio.to_thread(engine.remember, ADA, "the same words", "fact") for _ in range(100))
+        return await asyncio.gather(*calls)
+
+    assert len({one.id for one in asyncio.run(gathered())}) == 1
+    assert contents(world) == ["the same words"]
+
+
+def test_the_same_text_through_many_engines_is_one(make_world: MakeWorld) -> None:
+    """Each has a snapshot of its own, so that none sees the others' writes but in the store."""
+    world = make_world()
+    engines = [world.engine() for _ in range(THREADS)]
+    for engine in engines:
+        engine.recall(ADA, "warm")
+    at_once(lambda n: engines[n].remember(ADA, "the same words", "preference", importance=0.9))
+    at_once(lambda n: engines[n].remember(ADA, "other words", "fact", importance=0.2))
+    assert contents(world) == ["other words", "the same words"]
+
+
+def test_values_of_a_slot_at_once_make_one_chain(make_world: MakeWorld) -> None:
+    world = make_world()
+    engine = world.engine()
+    at_once(lambda n: engine.remember(ADA, f"city {n}", "fact", slot="home"))
+    found = engine.list(ADA, include_superseded=True)
+    assert len(found) == THREADS
+    assert sum(one.current for one in found) == 1
+    assert len({one.superseded_by for one in found}) == THREADS
+
+
+def test_messages_at_once_are_each_there_once(make_world: MakeWorld) -> None:
+    world = make_world()
+    engine = world.engine()
+    at_once(lambda n: engine.session(ADA, "chat").add({"role": "user", "content": f"said {n % 4}", "id": f"m{n % 4}"}))
+    assert sorted(str(one.content) for one in engine.session(ADA, "chat").transcript()) == [
+        f"said {n}" for n in range(4)
+    ]
+    assert contents(world) == [f"said {n}" for n in range(4)]
+
+
+# -- while a model is thinking -------------------------------------------------------------------------------------
+
+
+def test_what_is_remembered_while_consolidating_stays(make_world: MakeWorld) -> None:
+    slow = SlowExtractor()
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "old", importance=0.3)
+    with consolidating(engine, slow):
+        engine.remember(ADA, "new and short", importance=0.3)
+        engine.remember(ADA, "new and long", "fact", importance=0.9)
+        assert contents(world) == ["new and long", "new and short", "old"]
+    assert contents(world) == ["fact of old", "new and long", "new and short", "old"]
+    assert engine.list(ADA, tier="short_term")[0].content == "new and short"
+
+
+@pytest.mark.parametrize("importance", [0.3, 0.9])
+def test_what_is_forgotten_while_consolidating_stays_forgotten(make_world: MakeWorld, importance: float) -> None:
+    slow = SlowExtractor()
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "kept", importance=importance)
+    engine.remember(ADA, "secret", importance=importance, id="secret")
+    with consolidating(engine, slow):
+        world.engine().forget(ADA, "secret")
+        assert contents(world) == ["kept"]
+    assert contents(world) == ["fact of kept", "kept"]
+    with pytest.raises(NotFound):
+        engine.get(ADA, "secret")
+    engine.maintain()
+    assert_settled(world, [ADA])
+
+
+@pytest.mark.parametrize("importance", [0.3, 0.9])
+def test_a_user_erased_while_consolidating_stays_erased(make_world: MakeWorld, importance: float) -> None:
+    slow = SlowExtractor()
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "secret", importance=importance)
+    with consolidating(engine, slow):
+        assert world.engine().forget_user(ADA).pending == ()
+    assert contents(world) == []
+    assert ADA not in (*world.items.users(), *world.records.users(), *world.transcripts.users())
+    assert (world.items.version(ADA), world.records.version(ADA)) == (0, 0)
+
+
+def test_an_erased_user_who_came_back_while_consolidating_has_only_the_new(make_world: MakeWorld) -> None:
+    slow = SlowExtractor()
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "secret", importance=0.3)
+    with consolidating(engine, slow):
+        world.engine().forget_user(ADA)
+        world.engine().remember(ADA, "new", "fact", importance=0.9)
+    assert contents(world) == ["new"]
+
+
+def test_an_update_while_consolidating_is_what_stays(make_world: MakeWorld) -> None:
+    slow = SlowExtractor()
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "first words", importance=0.3, id="m")
+    with consolidating(engine, slow):
+        engine.update(ADA, "m", content="better words", importance=0.4, pinned=True, metadata={"n": 1})
+        engine.recall(ADA, "words")
+    found = engine.get(ADA, "m")
+    assert (found.tier, found.content, found.importance, found.pinned) == (Tier.LONG_TERM, "better words", 0.4, True)
+    assert (dict(found.metadata), found.access_count) == ({"n": 1}, 1)
+    assert [hit.id for hit in engine.recall(ADA, "better", 1)] == ["m"]
+
+
+# -- many workers --------------------------------------------------------------------------------------------------
+
+
+def test_consolidating_on_many_threads_doubles_nothing(make_world: MakeWorld) -> None:
+    slow = SlowExtractor()
+    slow.go.set()
+    world = make_world(extractor=slow)
+    for n in range(20):
+        world.engine().remember(ADA, f"episode {n}", importance=0.3)
+    engines = [world.engine() for _ in range(4)]
+    at_once(lambda n: engines[n].consolidate(ADA, everything=True), 4)
+    world.engine().consolidate(ADA, everything=True)
+    expected = [f"episode {n}" for n in range(20)] + [f"fact of episode {n}" for n in range(20)]
+    assert contents(world) == sorted(expected)
+    assert heads(world.items, ADA) == ()
+
+
+def test_maintaining_on_many_threads_promotes_and_lets_go_once(make_world: MakeWorld) -> None:
+    world = make_world()
+    for n in range(10):
+        world.engine().remember(ADA, f"kept {n}", importance=0.6)
+        world.engine().remember(ADA, f"lost {n}", importance=0.2)
+    world.clock.advance(hours=25)
+    engines = [world.engine() for _ in range(4)]
+    reports = at_once(lambda n: engines[n].maintain(), 4)
+    assert sum(report.expired for report in reports) == 10
+    assert contents(world) == [f"kept {n}" for n in range(10)]
+    assert_settled(world, [ADA])
+
+
+# -- counting ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("importance", [0.3, 0.9])
+def test_reads_on_many_threads_are_counted_exactly(make_world: MakeWorld, importance: float) -> None:
+    world = make_world()
+    engine = world.engine()
+    for n in range(3):
+        engine.remember(ADA, f"words {n}", "fact", importance=importance)
+    hits = at_once(lambda _: [len(engine.recall(ADA, "words", 3)) for _ in range(10)])
+    assert sum(map(sum, hits)) == 3 * 10 * THREADS
+    assert [one.access_count for one in world.engine().list(ADA)] == [10 * THREADS] * 3
+
+
+def test_reads_while_an_item_is_promoted_are_counted_exactly(make_world: MakeWorld) -> None:
+    """Read where it is: in one tier, in the other, or on its way, where it stays as long as it is read all the time."""
+    world = make_world()
+    engines = [world.engine() for _ in range(4)]
+    for n in range(6):
+        query = f"words {n}"
+        stored = engines[0].remember(ADA, query, "fact", importance=0.3)
+        work = partial(_read_or_promote, engines, query)
+        ids = [one for found in at_once(work, 4) for one in found]
+        world.engine().maintain(ADA)
+        found = world.engine().get(ADA, stored.id)
+        assert (found.tier, found.access_count) == (Tier.LONG_TERM, ids.count(stored.id))
+        assert len(ids) == 24
+
+
+def _read_or_promote(engines: Sequence[Engine], query: str, number: int) -> list[str]:
+    if number == 0:
+        assert engines[0].consolidate(ADA, everything=True).failed == 0
+        return []
+    return [hit.id for _ in range(8) for hit in engines[number].recall(ADA, query, 1)]
+
+
+def test_a_read_that_comes_too_late_for_the_item_is_counted_for_the_record() -> None:
+    """The item is removed between the search and the counting."""
+    world = in_memory()
+    engine = world.engine()
+    stored = engine.remember(ADA, "words", "fact", importance=0.3)
+    touch = world.items.touch
+    world.items.touch = lambda *args: (world.engine().consolidate(ADA, everything=True), touch(*args))[1]  # type: ignore[method-assign]
+    (hit,) = engine.recall(ADA, "words")
+    assert (hit.access_count, world.engine().get(ADA, stored.id).access_count) == (1, 1)
+    assert (engine.get(ADA, stored.id).tier, len(engine.list(ADA))) == (Tier.LONG_TERM, 1)
+    assert engine.status(ADA).short_term == 0
