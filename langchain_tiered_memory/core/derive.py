@@ -23,9 +23,13 @@ def digest(*parts: object) -> str:
 
 
 def derive_id(memory: Memory, user_id: str, observed_at: datetime) -> str:
-    """Return the id of a memory that was given none: the same statement at the same instant is the same memory."""
+    """Return the id of a memory that was given none: the same statement at the same instant is the same memory.
+
+    Of the same type, for the same agent and under the same slot: what differs in one of them means something else.
+    """
     when = observed_at.isoformat()
-    return digest("memory", user_id, memory.session_id, memory.role, memory.name, memory.content, when)
+    said = (memory.session_id, memory.role, memory.name, memory.content, when)
+    return digest("memory", user_id, *said, str(memory.memory_type), memory.agent_id, memory.slot)
 
 
 def duplicate_key(memory: Memory) -> str | None:

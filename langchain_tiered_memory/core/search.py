@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +24,12 @@ from langchain_tiered_memory.core.text import analyze
 logger = logging.getLogger("langchain_tiered_memory.search")
 
 BARE_TERMS = 3
-"""A query of at most this many terms is read together with the session's last words."""
+"""A query of at most this many terms that points to something is read together with the session's last words."""
+POINTING = frozenset(
+    "he she it her him his hers its they them their theirs that this these those there then one ones and also too "
+    "same".split()
+)
+_WORD = re.compile(r"\w+")
 _FROM_INDEX = 4
 """The index is asked for this many times the pool: the neighbours' share of relevance reorders what it found."""
 _SCAN_SELECTED = 20_000
@@ -84,6 +90,11 @@ def finder(snapshot: Snapshot) -> Callable[[str], Memory | None]:
     return find
 
 
+def bare(text: str, terms: Sequence[str]) -> bool:
+    """Say whether a query means nothing without what was said before: it is short and points ("and her sister?")."""
+    return len(terms) <= BARE_TERMS and (not terms or not POINTING.isdisjoint(_WORD.findall(text.casefold())))
+
+
 class Search:
     """Computes signals. Models and stores are asked outside the snapshot's lock."""
 
@@ -96,7 +107,7 @@ class Search:
         """Search for `text`; the question says whose memories and which may count."""
         snapshot, failed = self._current(question.user_id)
         terms = analyze(text)
-        if window.last_words and len(terms) <= BARE_TERMS:
+        if window.last_words and bare(text, terms):
             text = f"{window.last_words}\n{text}"
             terms = analyze(text)
         vector: Vector | None = None
