@@ -254,7 +254,9 @@ def _shown(context: Context, known: Recall | None) -> list[ChatMessage]:
     quoted = [ChatMessage(role=MessageRole.USER, content=note.text) for note in notes]
     shown = [*to_llamaindex(window[:place]), *quoted, *to_llamaindex(window[place:])]
     for block in (block for message in shown for block in message.blocks if isinstance(block, TextBlock)):
-        block.text = visible(block.text)
+        text = visible(block.text)
+        if text is not block.text:  # assigning costs more than looking
+            block.text = text
     return shown
 
 

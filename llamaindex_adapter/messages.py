@@ -53,7 +53,7 @@ def to_llamaindex(messages: Iterable[Message]) -> list[ChatMessage]:
 
 def visible(text: str) -> str:
     """Return a text as models see it: without NUL and lone surrogates, which no model is sent."""
-    return _UNSENT.sub("\ufffd", text)
+    return _UNSENT.sub("\ufffd", text) if _UNSENT.search(text) else text
 
 
 def _ours(message: ChatMessage) -> Message:
