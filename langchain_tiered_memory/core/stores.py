@@ -143,6 +143,9 @@ class RecordStore(MemoryStore, Protocol):
     def begin(self, user_id: str) -> int:
         """Return the user's change counter, after starting one if there is none: an erasure will end it."""
 
+    def users(self, prefix: str = "") -> tuple[str, ...]:
+        """Return every user with a row whose id begins so, character by character, in no particular order."""
+
     def consumed(self, user_id: str, ids: Sequence[str]) -> frozenset[str]:
         """Return those of the ids that are in the ledger."""
 

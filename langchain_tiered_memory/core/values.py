@@ -147,13 +147,15 @@ class SyncValues:
 
         asked = query is not None and bool(query.strip())
         best = _found(rooms, user, query or "", many, fits) if asked else []
+        if len(best) == many:
+            return tuple(best)
         snapshot = rooms.snapshots.strict(user)
         with snapshot.lock:
             heads = [entry.memory for entry in snapshot.entries(Tier.LONG_TERM)]
-        rest = [_value(one) for one in heads if fits(one) and not (asked and one.metadata["searchable"])]
-        rest.sort(key=lambda one: one.key)
-        rest.sort(key=lambda one: one.updated_at, reverse=True)
-        return (*best, *rest)[:many]
+        rest = [one for one in heads if fits(one) and not (asked and one.metadata["searchable"])]
+        rest.sort(key=lambda one: str(one.metadata["key"]))
+        rest.sort(key=last_put, reverse=True)
+        return (*best, *map(_value, rest[: many - len(best)]))
 
     def touch(self, user_id: str, ids: Iterable[str]) -> None:
         """Let the lives of these values begin anew; ids that are gone are passed over."""
@@ -170,8 +172,7 @@ class SyncValues:
 
     def users(self, prefix: str) -> tuple[str, ...]:
         """Return every user with a long-term record whose id begins so, sorted."""
-        found = self._opening.rooms().parts.records.users()
-        return tuple(sorted(one for one in found if one.startswith(prefix)))
+        return tuple(sorted(self._opening.rooms().parts.records.users(prefix)))
 
 
 def _id(key: str, count: int) -> str:

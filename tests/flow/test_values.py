@@ -201,6 +201,16 @@ def test_users_are_found_by_how_their_names_begin(sync: Engine) -> None:
     assert sync.values.users("") == ("ap", "app:a", "other")
 
 
+@pytest.mark.parametrize(
+    ("user", "prefix"), [("a%b", "a%"), ("a_b", "a_"), ("a\\b", "a\\"), ("\ud83d:", "\ud83d"), ("ab", "ab")]
+)
+def test_how_a_name_begins_is_text(sync: Engine, user: str, prefix: str) -> None:
+    for one in (user, "axb", "AB", "a", "\ufffd:"):
+        sync.values.put(one, "k", {"n": 1}, text="one")
+
+    assert sync.values.users(prefix) == (user,)
+
+
 def test_forgetting_the_user_leaves_no_value(folder_house: House) -> None:
     sync = folder_house.open()
     sync.values.put("ada", "a", {"secret": "canary"}, text="canary")

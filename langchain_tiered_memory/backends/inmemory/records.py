@@ -75,10 +75,10 @@ class InMemoryRecordStore:
             if user is not None:
                 embed(user, self._shelf(user_id), mine)
 
-    def users(self) -> tuple[str, ...]:
-        """See `MemoryStore.users`."""
+    def users(self, prefix: str = "") -> tuple[str, ...]:
+        """See `RecordStore.users`."""
         with self._lock:
-            return self._table.users()
+            return self._table.users(prefix)
 
     def close(self) -> None:
         """Keep everything: there is nothing to release."""

@@ -154,9 +154,9 @@ class Table:
         self._highest = max(self._highest, user.version)
         return tuple(user.rows.values())
 
-    def users(self) -> tuple[str, ...]:
-        """Return the users with a row."""
-        return tuple(user_id for user_id, user in self._users.items() if user.rows)
+    def users(self, prefix: str = "") -> tuple[str, ...]:
+        """Return the users with a row whose ids begin so."""
+        return tuple(user_id for user_id, user in self._users.items() if user.rows and user_id.startswith(prefix))
 
     def version(self, user_id: str) -> int:
         """Return the user's change counter."""

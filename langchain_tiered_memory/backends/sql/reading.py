@@ -8,7 +8,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, false, literal_column, select, true
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    false,
+    func,
+    literal_column,
+    select,
+    true,
+)
 
 from langchain_tiered_memory.backends.sql import codec
 from langchain_tiered_memory.backends.sql.codec import digest, plain, plain_or_none, to_instant, to_micros
@@ -147,10 +159,12 @@ class Reader:
                 }
         return tuple(found[memory_id] for memory_id in asked if memory_id in found)
 
-    def users(self) -> tuple[str, ...]:
-        """See `MemoryStore.users`."""
+    def users(self, prefix: str = "") -> tuple[str, ...]:
+        """See `RecordStore.users`."""
+        begins = escape(prefix)
+        so = and_(func.substr(_STATE.c.user_id, 1, len(begins)) == begins, self._with_rows)
         with self._shelf.link.glance("list its users") as connection:
-            return tuple(self._shelf.counter.names(connection, self._with_rows).values())
+            return tuple(self._shelf.counter.names(connection, so if prefix else self._with_rows).values())
 
     def related(self, connection: Connection, user_id: str, entries: Sequence[Entry]) -> list[Entry]:
         """Return the rows that decide on writing these entries, in the order of writing, without vectors.

@@ -94,9 +94,9 @@ class SqlRecordStore:
             else:
                 connection.rollback()
 
-    def users(self) -> tuple[str, ...]:
-        """See `MemoryStore.users`."""
-        return self._reader.users()
+    def users(self, prefix: str = "") -> tuple[str, ...]:
+        """See `RecordStore.users`."""
+        return self._reader.users(prefix)
 
     def close(self) -> None:
         """Leave the engine open: it was given."""
