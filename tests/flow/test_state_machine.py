@@ -152,7 +152,9 @@ class Machine(RuleBasedStateMachine):
         assert len({hit.id for hit in hits}) == len(hits)
         for hit in hits:
             held = mirror.held[hit.id]
-            counted, later = held.memory.access_count + 1, max(held.memory.last_accessed, now)
+            reads = 1 if query else 0  # who asks for nothing in particular looks through, and reads nothing
+            counted = held.memory.access_count + reads
+            later = max(held.memory.last_accessed, now) if reads else held.memory.last_accessed
             assert (hit.content, hit.access_count) == (before[hit.id].content, counted)
             assert sum(part.contribution for part in hit.explanation.values()) == pytest.approx(hit.score, abs=1e-5)
             mirror.held[hit.id] = held.stands(access_count=counted, last_accessed=later)
