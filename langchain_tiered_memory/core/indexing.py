@@ -96,7 +96,7 @@ class Indexing:
             while waiting := records.unindexed(user_id, batch):
                 for user, rows in waiting.items():
                     index.upsert(user, rows)
-                    records.mark(user, indexed=[ref for ref, _ in rows])
+                    index.delete(user, sorted(records.mark(user, indexed=rows)))
                     written += len(rows)
         return written, removed
 

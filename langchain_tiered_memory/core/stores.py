@@ -191,8 +191,15 @@ class RecordStore(MemoryStore, Protocol):
     def removals(self, user_id: str | None, limit: int) -> Mapping[str, tuple[str, ...]]:
         """Return references to remove from the index as user to references, at most `limit` in all."""
 
-    def mark(self, user_id: str, *, indexed: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
-        """Note that these references reached, or left, the index. Marking what is no longer there does nothing."""
+    def mark(
+        self, user_id: str, *, indexed: Iterable[tuple[str, Vector]] = (), removed: Iterable[str] = ()
+    ) -> frozenset[str]:
+        """Note that these rows reached the index, or that these references left it; return the stray references.
+
+        A row counts as indexed if the record still has this very vector; another one waits, even if it was marked: what
+        came last may have replaced it. So does a vector whose reference was removed. Stray are the references that
+        reached the index and that no record has any more; who wrote them has to take them out.
+        """
 
     def mark_unindexed(self, user_id: str) -> None:
         """Note that none of the user's vectors is in the index."""

@@ -1,84 +1,18 @@
-"""Many at once: equal writes are one, counts are exact, what is new survives, what was forgotten stays so."""
+"""Many at once: equal writes are one, what is new survives, what was forgotten stays so, nothing is doubled."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import partial
-from itertools import count
-from typing import TypeVar
 
 import pytest
 
-from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory, Tier
-from langchain_tiered_memory.core.ports import ExtractedFact
-from tests.flow.world import EVERYTHING, World, assert_settled, heads, in_memory
+from tests.flow.racing import ADA, THREADS, SlowExtractor, at_once, consolidating, contents
+from tests.flow.world import assert_settled, heads
 from tests.flow.worlds import MakeWorld, make_world
 
 __all__ = ["make_world"]
-
-T = TypeVar("T")
-ADA = "ada"
-THREADS = 8
-
-
-def at_once(work: Callable[[int], T], times: int = THREADS) -> list[T]:
-    """Do the work on many threads, which all begin at the same moment, and return what came of it."""
-    gate = threading.Barrier(min(times, 32))
-
-    def run(number: int) -> T:
-        if number < gate.parties:
-            gate.wait(30)
-        return work(number)
-
-    with ThreadPoolExecutor(gate.parties) as pool:
-        return list(pool.map(run, range(times)))
-
-
-class SlowExtractor:
-    """Finds "fact of …" in every text, and waits in between until it is told to go on.
-
-    Attributes:
-        asked: Set when it was asked.
-        go: It answers once this is set.
-    """
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.go = threading.Event()
-        self.calls = count()
-
-    def extract(self, memories: Sequence[Memory]) -> tuple[ExtractedFact, ...]:
-        next(self.calls)
-        found = tuple(ExtractedFact(content=f"fact of {one.content}", source_ids=(one.id,)) for one in memories)
-        self.asked.set()
-        assert self.go.wait(30)
-        return found
-
-
-@contextmanager
-def consolidating(engine: Engine, slow: SlowExtractor) -> Iterator[None]:
-    """Consolidate everything on another thread; the block runs while the model is being asked."""
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(engine.consolidate, ADA, everything=True)
-        try:
-            assert slow.asked.wait(30)
-            yield
-        finally:
-            slow.go.set()
-        running.result(30)
-
-
-def contents(world: World, user_id: str = ADA) -> list[str]:
-    """Return what a new process finds, sorted."""
-    found = world.engine().list(user_id, include_superseded=True, limit=EVERYTHING)
-    return sorted(one.content for one in found)
-
 
 # -- the same thing many times -------------------------------------------------------------------------------------
 
@@ -236,52 +170,3 @@ def test_maintaining_on_many_threads_promotes_and_lets_go_once(make_world: MakeW
     assert sum(report.expired for report in reports) == 10
     assert contents(world) == [f"kept {n}" for n in range(10)]
     assert_settled(world, [ADA])
-
-
-# -- counting ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("importance", [0.3, 0.9])
-def test_reads_on_many_threads_are_counted_exactly(make_world: MakeWorld, importance: float) -> None:
-    world = make_world()
-    engine = world.engine()
-    for n in range(3):
-        engine.remember(ADA, f"words {n}", "fact", importance=importance)
-    hits = at_once(lambda _: [len(engine.recall(ADA, "words", 3)) for _ in range(10)])
-    assert sum(map(sum, hits)) == 3 * 10 * THREADS
-    assert [one.access_count for one in world.engine().list(ADA)] == [10 * THREADS] * 3
-
-
-def test_reads_while_an_item_is_promoted_are_counted_exactly(make_world: MakeWorld) -> None:
-    """Read where it is: in one tier, in the other, or on its way, where it stays as long as it is read all the time."""
-    world = make_world()
-    engines = [world.engine() for _ in range(4)]
-    for n in range(6):
-        query = f"words {n}"
-        stored = engines[0].remember(ADA, query, "fact", importance=0.3)
-        work = partial(_read_or_promote, engines, query)
-        ids = [one for found in at_once(work, 4) for one in found]
-        world.engine().maintain(ADA)
-        found = world.engine().get(ADA, stored.id)
-        assert (found.tier, found.access_count) == (Tier.LONG_TERM, ids.count(stored.id))
-        assert len(ids) == 24
-
-
-def _read_or_promote(engines: Sequence[Engine], query: str, number: int) -> list[str]:
-    if number == 0:
-        assert engines[0].consolidate(ADA, everything=True).failed == 0
-        return []
-    return [hit.id for _ in range(8) for hit in engines[number].recall(ADA, query, 1)]
-
-
-def test_a_read_that_comes_too_late_for_the_item_is_counted_for_the_record() -> None:
-    """The item is removed between the search and the counting."""
-    world = in_memory()
-    engine = world.engine()
-    stored = engine.remember(ADA, "words", "fact", importance=0.3)
-    touch = world.items.touch
-    world.items.touch = lambda *args: (world.engine().consolidate(ADA, everything=True), touch(*args))[1]  # type: ignore[method-assign]
-    (hit,) = engine.recall(ADA, "words")
-    assert (hit.access_count, world.engine().get(ADA, stored.id).access_count) == (1, 1)
-    assert (engine.get(ADA, stored.id).tier, len(engine.list(ADA))) == (Tier.LONG_TERM, 1)
-    assert engine.status(ADA).short_term == 0

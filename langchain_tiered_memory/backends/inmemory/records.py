@@ -204,11 +204,13 @@ class InMemoryRecordStore:
                     limit -= len(waiting)
         return found
 
-    def mark(self, user_id: str, *, indexed: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
+    def mark(
+        self, user_id: str, *, indexed: Iterable[tuple[str, Vector]] = (), removed: Iterable[str] = ()
+    ) -> frozenset[str]:
         """See `RecordStore.mark`."""
         reached, left = tuple(indexed), tuple(removed)
         with self._lock:
-            self._shelf(user_id).mark(self._table.rows(user_id), reached, left)
+            return self._shelf(user_id).mark(self._table.rows(user_id), reached, left)
 
     def mark_unindexed(self, user_id: str) -> None:
         """See `RecordStore.mark_unindexed`; readers that left the vectors to the index are told to read them."""

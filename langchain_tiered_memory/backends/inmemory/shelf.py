@@ -71,11 +71,23 @@ class Shelf:
         ]
         return tuple(waiting[: max(limit, 0)])
 
-    def mark(self, rows: Mapping[str, Entry], reached: Sequence[str], left: Sequence[str]) -> None:
-        """Note what reached and what left the index; unknown references are passed over."""
-        self.indexed.update(ref for ref in reached if ref in references(rows.get(ref_memory_id(ref))))
+    def mark(
+        self, rows: Mapping[str, Entry], reached: Sequence[tuple[str, Vector]], left: Sequence[str]
+    ) -> frozenset[str]:
+        """Note what reached and what left the index, and return what reached it and is in no row."""
+        stray = set[str]()
+        for ref, vector in reached:
+            standing = references(rows.get(ref_memory_id(ref))).get(ref)
+            if standing is None:
+                stray.add(ref)
+            elif standing.tobytes() == np.asarray(vector, np.float32).tobytes():
+                self.indexed.add(ref)
+            else:
+                self.indexed.discard(ref)
         for ref in left:
             self.removals.pop(ref, None)
+            self.indexed.discard(ref)
+        return frozenset(stray)
 
 
 def references(row: Entry | None) -> dict[str, Vector]:

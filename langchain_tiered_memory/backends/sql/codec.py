@@ -119,17 +119,21 @@ def from_terms(text: str) -> dict[str, int]:
 
 def to_vector(user_key: str, memory_id: str, made: PassageVector) -> Values:
     """Return the columns of a vector; it waits for the index."""
-    numbers = np.ascontiguousarray(made.vector, dtype=_FLOAT32)
     return {
         "user_key": user_key,
         "id": escape(memory_id),
         "passage": made.passage,
         "indexed": False,
-        "dimension": numbers.size,
+        "dimension": len(made.vector),
         "model_id": escape(made.model_id),
         "text_hash": escape(made.text_hash),
-        "vector": numbers.tobytes(),
+        "vector": to_blob(made.vector),
     }
+
+
+def to_blob(vector: Vector) -> bytes:
+    """Return the numbers of a vector as they are stored."""
+    return np.ascontiguousarray(vector, dtype=_FLOAT32).tobytes()
 
 
 def from_vectors(dimensions: Sequence[int], blobs: Sequence[bytes]) -> Sequence[Vector | None]:

@@ -244,13 +244,16 @@ class SqlRecordStore:
         with self._link.glance("read what is to leave the index") as connection:
             return self._upkeep.removals(connection, user_id, limit)
 
-    def mark(self, user_id: str, *, indexed: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
+    def mark(
+        self, user_id: str, *, indexed: Iterable[tuple[str, Vector]] = (), removed: Iterable[str] = ()
+    ) -> frozenset[str]:
         """See `RecordStore.mark`."""
         reached, left = tuple(indexed), tuple(removed)
         with self._link.write("mark vectors") as connection:
             self._shelf.counter.hold(connection, digest(user_id))
-            self._upkeep.mark(connection, user_id, reached)
+            self._upkeep.mark_left(connection, user_id, left)
             self._upkeep.spare(connection, user_id, left)
+            return self._upkeep.mark(connection, user_id, reached)
 
     def mark_unindexed(self, user_id: str) -> None:
         """See `RecordStore.mark_unindexed`; readers that left the vectors to the index are told to read them."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, exists, false, func, select, update
 
-from langchain_tiered_memory.backends.sql.codec import digest, from_vectors, plain
+from langchain_tiered_memory.backends.sql.codec import digest, from_vectors, plain, to_blob
 from langchain_tiered_memory.backends.sql.counter import upsert
 from langchain_tiered_memory.backends.sql.shelf import Shelf, chunks
 from langchain_tiered_memory.backends.sql.tables import Removal, State, table_of
@@ -29,7 +29,8 @@ class Upkeep:
             vectors.c.id == bindparam("row"),
             vectors.c.passage == bindparam("number"),
         )
-        self._mark = update(vectors).where(*one).values(indexed=True)
+        self._mark = update(vectors).where(*one).values(indexed=vectors.c.vector == bindparam("blob"))
+        self._unmark = update(vectors).where(*one).values(indexed=False)
         self._doom = upsert(shelf.link)(_REMOVALS).on_conflict_do_nothing()
 
     def unindexed(
@@ -59,16 +60,29 @@ class Upkeep:
         named = chosen.where(_STATE.c.user_key == user_key, _STATE.c.store == self._shelf.tier).limit(max(limit, 0))
         return named if user_id is None else named.where(user_key == digest(user_id))
 
-    def mark(self, connection: Connection, user_id: str, refs: Iterable[str]) -> None:
-        """Note that references reached the index."""
-        user = digest(user_id)
+    def mark(self, connection: Connection, user_id: str, rows: Iterable[tuple[str, Vector]]) -> frozenset[str]:
+        """Note which of the rows reached the index, and return the references that no record has."""
+        user, reached = digest(user_id), dict(rows)
         values = [
-            {"user": user, "row": escape(ref_memory_id(ref)), "number": int(number)}
-            for ref in refs
-            if (number := ref.rpartition("#")[2]).isdecimal()
+            {**one, "user": user, "blob": to_blob(reached[ref])} for ref in reached if (one := _split(ref)) is not None
         ]
         if values:
             connection.execute(self._mark, values)
+        return frozenset(reached) - self._standing(connection, user, reached)
+
+    def _standing(self, connection: Connection, user: str, refs: Iterable[str]) -> set[str]:
+        of, found = self._shelf.vectors.c, set[str]()
+        for chunk in chunks(dict.fromkeys(escape(ref_memory_id(ref)) for ref in refs)):
+            chosen = select(of.id, of.passage).where(of.user_key == user, of.id.in_(chunk))
+            found.update(vector_ref(plain(row), passage) for row, passage in connection.execute(chosen))
+        return found
+
+    def mark_left(self, connection: Connection, user_id: str, refs: Iterable[str]) -> None:
+        """Note that what left the index and has a vector again waits again."""
+        user = digest(user_id)
+        values = [{**one, "user": user} for ref in refs if (one := _split(ref)) is not None]
+        if values:
+            connection.execute(self._unmark, values)
 
     def mark_none(self, connection: Connection, user_id: str, version: int) -> None:
         """Note that no vector of the user is in the index, and tell readers who left them to it."""
@@ -98,3 +112,9 @@ class Upkeep:
         of = self._shelf.vectors.c
         counted = select(func.count()).select_from(self._shelf.vectors).where(of.user_key == digest(user_id))
         return int(connection.execute(counted).scalar_one())
+
+
+def _split(ref: str) -> dict[str, Any] | None:
+    """Return a reference as the values of the statements above; None when it is none of ours."""
+    number = ref.rpartition("#")[2]
+    return {"row": escape(ref_memory_id(ref)), "number": int(number)} if number.isdecimal() else None

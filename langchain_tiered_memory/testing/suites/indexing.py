@@ -33,7 +33,7 @@ class IndexCases(RecordSuite):
     def indexed(self, store: RecordStore, *entries: Entry) -> None:
         """Write entries and mark all their vectors."""
         self.write(store, ADA, *entries)
-        store.mark(ADA, indexed=[ref for ref, _ in store.unindexed(ADA, 100)[ADA]])
+        assert store.mark(ADA, indexed=store.unindexed(ADA, 100)[ADA]) == frozenset()
 
     def test_a_new_vector_waits_until_it_is_marked(self, store: RecordStore) -> None:
         self.write(store, ADA, self.embedded("a", 1, 2), self.entry("b"))
@@ -43,7 +43,7 @@ class IndexCases(RecordSuite):
         assert as_bytes(store.unindexed(None, 100)) == {ADA: of_ada, BOB: of_bob}
         assert as_bytes(store.unindexed(BOB, 100)) == {BOB: of_bob}
 
-        store.mark(ADA, indexed=once(*of_ada))
+        store.mark(ADA, indexed=once(*store.unindexed(ADA, 100)[ADA]))
 
         assert as_bytes(self.reopened(store).unindexed(None, 100)) == {BOB: of_bob}
         assert store.unindexed(ADA, 100) == {}
@@ -67,7 +67,7 @@ class IndexCases(RecordSuite):
             refs = [ref for ref, _ in waiting[ADA]]
             assert not reached & set(refs)
             reached |= set(refs)
-            store.mark(ADA, indexed=refs)
+            store.mark(ADA, indexed=waiting[ADA])
 
         assert reached == {vector_ref(f"{n}", 0) for n in range(30)}
 
@@ -122,14 +122,17 @@ class IndexCases(RecordSuite):
         store.mark(ADA, removed=once(*gone))
         assert store.removals(None, 10) == {}
 
-    def test_marking_what_is_no_longer_there_does_nothing(self, store: RecordStore) -> None:
-        store.mark(ADA, indexed=["a#0"], removed=["b#0", "no reference"])
+    def test_marking_what_is_no_longer_there_names_what_strays(self, store: RecordStore) -> None:
+        """Who wrote it to the index did so after it was forgotten, and has to take it out again."""
+        one = ("a#0", passage(0, 1).vector)
+        assert store.mark(ADA, indexed=[one], removed=["b#0", "no reference"]) == {"a#0"}
         assert store.version(ADA) == 0
 
         self.write(store, ADA, self.embedded("a", 1))
-        store.mark(ADA, indexed=["b#0", "a#7", "no reference"], removed=["a#0"])
+        strays = [(ref, one[1]) for ref in ("b#0", "a#7", "no reference")]
+        assert store.mark(ADA, indexed=once(*strays, one), removed=["a#0"]) == {"b#0", "a#7", "no reference"}
         store.forget(ADA, ["a"], NOW)
-        store.mark(ADA, indexed=["a#0"])
+        assert store.mark(ADA, indexed=[one]) == {"a#0"}
         self.write(store, ADA, self.embedded("b", 2))
 
         assert as_bytes(store.unindexed(ADA, 10)) == {ADA: refs_of(("b", passage(0, 2)))}
@@ -138,14 +141,34 @@ class IndexCases(RecordSuite):
     def test_marks_belong_to_their_user(self, store: RecordStore) -> None:
         self.write(store, ADA, self.embedded("a", 1))
 
-        store.mark(BOB, indexed=["a#0"])
+        assert store.mark(BOB, indexed=[("a#0", passage(0, 1).vector)]) == {"a#0"}
 
         assert set(store.unindexed(ADA, 10)) == {ADA}
+
+    def test_another_vector_than_the_one_that_reached_the_index_waits(self, store: RecordStore) -> None:
+        self.write(store, ADA, self.embedded("a", 1))
+        (waiting,) = store.unindexed(ADA, 10)[ADA]
+        store.update(ADA, self.embedded("a", 2), NOW)
+
+        assert store.mark(ADA, indexed=[waiting]) == frozenset()
+        assert as_bytes(store.unindexed(ADA, 10)) == {ADA: refs_of(("a", passage(0, 2)))}
+
+        store.mark(ADA, indexed=store.unindexed(ADA, 10)[ADA])
+        assert store.mark(ADA, indexed=[waiting]) == frozenset()
+        assert as_bytes(store.unindexed(ADA, 10)) == {ADA: refs_of(("a", passage(0, 2)))}
+
+    def test_what_was_removed_late_waits_again(self, store: RecordStore) -> None:
+        """It was forgotten as a vector, got another one that reached the index, and only then was taken out."""
+        self.indexed(store, self.embedded("a", 1))
+
+        store.mark(ADA, removed=["a#0"])
+
+        assert as_bytes(store.unindexed(ADA, 10)) == {ADA: refs_of(("a", passage(0, 1)))}
 
     def test_all_vectors_can_wait_again(self, store: RecordStore) -> None:
         self.indexed(store, self.embedded("a", 1, 2), self.embedded("b", 3))
         self.write(store, BOB, self.embedded("a", 4))
-        store.mark(BOB, indexed=["a#0"])
+        store.mark(BOB, indexed=store.unindexed(BOB, 10)[BOB])
 
         store.mark_unindexed(ADA)
         store.mark_unindexed("unknown")
