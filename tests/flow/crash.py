@@ -21,6 +21,8 @@ from tests.flow.world import (
 
 PAUSE = timedelta(seconds=7)
 """How long a client waits before it repeats what was not acknowledged."""
+BETWEEN_READS = timedelta(minutes=1)
+"""How far apart the script's reads are."""
 READS = frozenset(
     "version changes get consumed tombstones history intents vectors vector_count unindexed removals read_meta tail "
     "system unplaced sessions users query ids".split()
@@ -173,11 +175,12 @@ def _between(now: Shown, before: Shown, after: Shown, *, touched: bool, crashes:
     assert set(now.transcripts) <= set(before.transcripts) | set(after.transcripts)
 
 
-def assert_same(now: Shown, expected: Shown, crashes: int) -> None:
-    """Everything is there, once, as it should be, but for reads that were repeated."""
+def assert_same(now: Shown, expected: Shown, crashes: int, *, missed: int = 0) -> None:
+    """Everything is there, once, as it should be, but for reads that were repeated, or that could not be counted."""
     assert set(now.memories) == set(expected.memories)
+    delay = PAUSE * crashes + BETWEEN_READS * missed
     for content, memory in now.memories.items():
-        assert_alike(memory, expected.memories[content], reads=crashes, delay=PAUSE * crashes)
+        assert_alike(memory, expected.memories[content], reads=crashes, delay=delay, missed=missed)
     assert set(now.transcripts) == set(expected.transcripts)
     for name, messages in now.transcripts.items():
         assert _said(messages) == _said(expected.transcripts[name])
