@@ -86,7 +86,11 @@ class Wiring:
         plan = self._plan
         records, transcripts, local = self._long_term(folder, stack)
         items = self._short_term(local, stack)
+        without = folder is not None and not (folder / CHROMA_FOLDER / "data").exists()
         index, always = self._index(folder, stack)
+        if without and index is not None:
+            for user_id in records.users():  # a folder that was removed is written anew
+                records.mark_unindexed(user_id)
         return Parts(
             items=items,
             records=records,
@@ -187,7 +191,12 @@ class Wiring:
                 logger.info("another process keeps this folder's vector index: searches here are exact")
                 return None, False
             stack.callback(lock.release)
-            made = chroma.ChromaVectorIndex.embedded(folder / CHROMA_FOLDER)
+            try:
+                made = chroma.ChromaVectorIndex.embedded(folder / CHROMA_FOLDER)
+            except BackendUnavailable as error:
+                where = shown(str(folder / CHROMA_FOLDER))
+                logger.warning("searches are exact: the vector index does not open; remove %s. %s", where, error)
+                return None, False
         stack.callback(made.close)
         return made, given is not None
 

@@ -109,12 +109,18 @@ class Admission:
 
         Raises:
             InvalidInput: An item cannot be stored; the field is named with its position.
+            EmbeddingError: The embedder's vectors cannot be compared with the user's.
         """
         now = self._parts.clock()
         snapshot, _ = self._snapshots.get(user_id)
         homes = Homes(snapshot, self._parts.settings.placement)
         entries = [self._checked(homes, item, now, at, origin) for at, item in enumerate(items)]
-        return self._embedded(entries) if origin.embed else entries
+        if not origin.embed:
+            return entries
+        embedded = self._embedded(entries)
+        for vector in embedded[0].vectors if embedded else ():
+            snapshot.demand_dimension(vector.vector)
+        return embedded
 
     def revised(self, memory: Memory) -> Entry:
         """Return a changed memory as an entry, with its first passage embedded if the model answers."""
@@ -142,7 +148,7 @@ class Admission:
 
     def _checked(self, homes: Homes, item: object, now: datetime, at: int, origin: Origin) -> Entry:
         if not isinstance(item, NewMemory):
-            raise InvalidInput(f"items[{at}]", item, "a NewMemory is needed")
+            raise InvalidInput(f"items[{at}]", type(item), "a NewMemory is needed")
         try:
             memory = self._memory(homes.user_id, item, now, origin)
             repeatable = item.observed_at is None

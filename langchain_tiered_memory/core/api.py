@@ -266,6 +266,8 @@ class SyncMemory(Protocol):
     def forget(self, user_id: str, *ids: str) -> ForgetReceipt:
         """Forget memories for good: also what rested on them alone. Neither consolidation nor an import revives them.
 
+        The transcript of a session is another thing: a message stays in it until the session is cleared.
+
         Raises:
             NotFound: The user has no such memory; nothing was forgotten.
         """

@@ -53,7 +53,7 @@ def question(
         known_at=inputs.instant("known_at", known_at),
         include_superseded=inputs.flag("include_superseded", include_superseded),
         neighbors=inputs.count("neighbors", neighbors, 0),
-        min_score=None if min_score == "auto" else inputs.share("min_score", min_score),
+        min_score=None if isinstance(min_score, str) and min_score == "auto" else inputs.share("min_score", min_score),
         max_tokens=None if max_tokens is None else inputs.count("max_tokens", max_tokens),
         touch=inputs.flag("touch", touch) and bool(query.strip()),
     )

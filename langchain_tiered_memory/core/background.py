@@ -45,8 +45,14 @@ class Background:
 
     def opened(self) -> None:
         """Look after those who were left when the store was last closed."""
-        if self._parts.settings.maintenance.automatic:
-            self._enqueue(self._maintenance.users()[:_AT_OPENING])
+        if not self._parts.settings.maintenance.automatic:
+            return
+        try:
+            left = self._maintenance.users()[:_AT_OPENING]
+        except TieredMemoryError as error:
+            logger.warning("nobody can be looked after yet: %s", type(error).__name__)
+            return
+        self._enqueue(left)
 
     def close(self) -> None:
         """Stop after the step under way, then maintain the users written to that are due. Twice is fine."""

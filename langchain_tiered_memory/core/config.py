@@ -20,6 +20,17 @@ def _demand(holds: object, name: str, value: object, allowed: str) -> None:
         raise ConfigError(f"{name}={shown(value)} cannot be used: {allowed}")
 
 
+def _check_types(settings: object, room: str) -> None:
+    """Refuse a field whose value is of another type than its default's."""
+    for one in fields(settings):  # type: ignore[arg-type] # a dataclass
+        value, default = getattr(settings, one.name), one.default
+        wanted = (timedelta, type(None)) if default is None else type(default)
+        whole = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
+        exact = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
+        named = wanted.__name__ if isinstance(wanted, type) else "timedelta, or None"
+        _demand(exact or whole, f"{room}.{one.name}", value, f"a {named} is needed")
+
+
 def _share(value: float) -> bool:
     return math.isfinite(value) and 0 <= value <= 1
 
@@ -41,10 +52,13 @@ class WorkingSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
+        _check_types(self, "working")
         least = LEAST_WINDOW_TOKENS
         _demand(self.max_tokens >= least, "working.max_tokens", self.max_tokens, f"at least {least} tokens")
         _demand(_share(self.system_share), "working.system_share", self.system_share, "a share in [0, 1]")
         _demand(_share(self.memory_share), "working.memory_share", self.memory_share, "a share in [0, 1]")
+        ttl = self.transcript_ttl
+        _demand(ttl is None or ttl > timedelta(0), "working.transcript_ttl", ttl, "a positive time, or None")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +76,11 @@ class PlacementSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
+        _check_types(self, "placement")
         _demand(_share(self.long_term_above), "placement.long_term_above", self.long_term_above, "in [0, 1]")
         _demand(self.max_passages >= 1, "placement.max_passages", self.max_passages, "at least 1")
+        _demand(self.max_content_bytes >= 1, "placement.max_content_bytes", self.max_content_bytes, "at least 1")
+        _demand(self.repeat_within >= timedelta(0), "placement.repeat_within", self.repeat_within, "no negative time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +96,7 @@ class ShortTermSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
+        _check_types(self, "short_term")
         _demand(self.ttl > timedelta(0), "short_term.ttl", self.ttl, "a positive time")
         _demand(self.promote_after_reads >= 1, "short_term.promote_after_reads", self.promote_after_reads, "at least 1")
         _demand(_share(self.promote_importance), "short_term.promote_importance", self.promote_importance, "in [0, 1]")
@@ -97,6 +115,7 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
+        _check_types(self, "search")
         _demand(self.exact_up_to >= 0, "search.exact_up_to", self.exact_up_to, "at least 0")
         _demand(self.snapshot_bytes > 0, "search.snapshot_bytes", self.snapshot_bytes, "more than 0 bytes")
         _demand(self.embed_pending >= 0, "search.embed_pending", self.embed_pending, "at least 0")
@@ -117,8 +136,10 @@ class MaintenanceSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
+        _check_types(self, "maintenance")
         _demand(self.batch >= 1, "maintenance.batch", self.batch, "at least 1")
         _demand(self.workers >= 1, "maintenance.workers", self.workers, "at least 1")
+        _demand(self.every >= timedelta(0), "maintenance.every", self.every, "no negative time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +151,13 @@ class Settings:
     short_term: ShortTermSettings = field(default_factory=ShortTermSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        rooms = WorkingSettings, PlacementSettings, ShortTermSettings, SearchSettings, MaintenanceSettings
+        for one, wanted in zip(fields(self), rooms, strict=True):
+            value = getattr(self, one.name)
+            _demand(isinstance(value, wanted), f"settings.{one.name}", value, f"a {wanted.__name__} is needed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,13 +17,13 @@ from typing import TypeVar
 
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import items_of
-from langchain_tiered_memory.core.config import ShortTermSettings
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, ExtractionError, NotFound
 from langchain_tiered_memory.core.indexing import vectors_for
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, ExtractedFact, Placed
+from langchain_tiered_memory.core.question import is_due, is_lost
 from langchain_tiered_memory.core.reports import ConsolidationReport
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.text import normalize
@@ -83,7 +83,7 @@ class Consolidation:
             read = reads and memory.access_count >= self._parts.settings.short_term.promote_after_reads
             if read or memory.id in begun:
                 promote.append(entry)
-            elif lost(entry, now, self._parts.settings.short_term):
+            elif is_lost(entry, now, self._parts.settings.short_term.promote_importance):
                 let_go.append(entry)
             elif everything or is_due(entry, now):
                 promote.append(entry)
@@ -143,27 +143,39 @@ class Consolidation:
         sources = [one for one in bodies if one.memory_type is MemoryType.EPISODE and one.slot is None]
         done = self._parts.records.consumed(user_id, [one.id for one in sources])
         sources = [one for one in sources if one.id not in done]
-        facts, failed = self._facts(sources, now)
-        return facts, () if failed else tuple(one.id for one in sources), failed
+        facts, failed = self._sifted(sources, now)
+        return facts, tuple(one.id for one in sources if one.id not in failed), len(failed)
 
-    def _facts(self, sources: Sequence[Memory], now: datetime) -> tuple[list[Entry], int]:
-        """Extract facts and embed them; return them, and how many sources failed."""
-        if not sources:
-            return [], 0
-        by_id = {one.id: one for one in sources}
+    def _sifted(self, sources: Sequence[Memory], now: datetime) -> tuple[Sequence[Entry], frozenset[str]]:
+        """Return the facts of the sources, and the sources that failed: one bad source must not hold up the others."""
         try:
-            found = self._parts.extractor.extract(sources)
+            return self._facts(sources, now), frozenset()
         except ExtractionError:
-            logger.warning("facts of %d sources could not be extracted and are left for the next run", len(sources))
-            return [], len(sources)
+            if len(sources) == 1:
+                logger.warning("the facts of one source could not be extracted and are left for the next run")
+                return (), frozenset(one.id for one in sources)
+        half = len(sources) // 2
+        first, second = self._sifted(sources[:half], now), self._sifted(sources[half:], now)
+        return [*first[0], *second[0]], first[1] | second[1]
+
+    def _facts(self, sources: Sequence[Memory], now: datetime) -> list[Entry]:
+        """Extract facts and embed them.
+
+        Raises:
+            ExtractionError: The extractor failed on these sources.
+        """
+        if not sources:
+            return []
+        by_id = {one.id: one for one in sources}
+        found = self._parts.extractor.extract(sources)
         entries = [self._fact(fact, [by_id[s] for s in fact.source_ids if s in by_id], now) for fact in found]
         kept = [entry for entry in entries if entry is not None]
         try:
             made = vectors_for(self._parts, [(entry.memory, (0,)) for entry in kept])
         except EmbeddingError as error:
             logger.warning("%d facts are stored without a vector: %s", len(kept), error)
-            return kept, 0
-        return [replace(entry, vectors=vectors) for entry, vectors in zip(kept, made, strict=True)], 0
+            return kept
+        return [replace(entry, vectors=vectors) for entry, vectors in zip(kept, made, strict=True)]
 
     def _fact(self, fact: ExtractedFact, sources: Sequence[Memory], now: datetime) -> Entry | None:
         """Return a fact as an entry: importance inherited, read by nobody yet; None without a known source."""
@@ -233,17 +245,6 @@ class Consolidation:
             left = {entry.memory.id: entry for entry in _records(late, (), all_of=True)} | {
                 entry.memory.id: entry for entry in fresh
             }
-
-
-def is_due(entry: Entry, now: datetime) -> bool:
-    """Say whether the life of an item is over."""
-    return entry.expires_at is not None and entry.expires_at <= now
-
-
-def lost(entry: Entry, now: datetime, settings: ShortTermSettings) -> bool:
-    """Say whether the life of an item is over and it is not worth keeping."""
-    worth = entry.memory.pinned or entry.memory.importance >= settings.promote_importance
-    return is_due(entry, now) and not worth
 
 
 def _records(entries: Iterable[Entry], bodies: Iterable[Memory], *, all_of: bool = False) -> list[Entry]:

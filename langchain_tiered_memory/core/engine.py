@@ -5,6 +5,7 @@ What each call does is said in `core/api.py`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -42,6 +43,7 @@ class Engine:
         """Keep what opens the parts; nothing is opened yet."""
         self.settings = settings
         self._opening = Opening(open_parts)
+        self._updating = threading.Lock()
         self._chats = Chats(self._opening)
         self.short_term = SyncTier(self._opening, Tier.SHORT_TERM)
         self.long_term = SyncTier(self._opening, Tier.LONG_TERM)
@@ -112,16 +114,18 @@ class Engine:
         metadata: Mapping[str, Any] | None = UNCHANGED,
     ) -> Memory:
         rooms = self._opening.writable(inputs.user(user_id))
-        memory = self.get(user_id, id)
+        given: dict[str, Any] = {}
         if content is not UNCHANGED:
-            memory = replace(memory, content=inputs.content(content, self.settings.placement.max_content_bytes))
+            given["content"] = inputs.content(content, self.settings.placement.max_content_bytes)
         if importance is not UNCHANGED:
-            memory = replace(memory, importance=inputs.share("importance", importance))
+            given["importance"] = inputs.share("importance", importance)
         if pinned is not UNCHANGED:
-            memory = replace(memory, pinned=inputs.flag("pinned", pinned))
+            given["pinned"] = inputs.flag("pinned", pinned)
         if metadata is not UNCHANGED:
-            memory = replace(memory, metadata=inputs.metadata(metadata))
-        updated = rooms.writing.update(user_id, rooms.admission.revised(memory))
+            given["metadata"] = inputs.metadata(metadata)
+        with self._updating:  # each update rests on what the one before it left
+            memory = replace(self.get(user_id, id), **given)
+            updated = rooms.writing.update(user_id, rooms.admission.revised(memory))
         rooms.background.wake(user_id)
         return updated
 

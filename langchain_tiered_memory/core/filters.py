@@ -28,7 +28,12 @@ def compile_filter(where: Mapping[str, Any] | None) -> Predicate | None:
     Raises:
         InvalidInput: An unknown field or operator, or a value that the operator cannot take.
     """
-    return None if where is None else _all_of(where)
+    if where is None:
+        return None
+    try:
+        return _all_of(where)
+    except RecursionError:
+        raise InvalidInput("filter", type(where), "it is nested too deeply") from None
 
 
 def _all_of(where: object) -> Predicate:

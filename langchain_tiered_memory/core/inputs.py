@@ -252,6 +252,10 @@ def _checked(message: Message) -> Message:
     else:
         held = _held({"content": _parts(body), "tool_calls": list(calls), "extra": message.extra})
         body = held["content"]
+        for part in held["content"] or ():
+            _text_or_none("message.content.type", part.get("type"))
+    for call in held["tool_calls"]:
+        _text_or_none("message.tool_calls.id", call.get("id"))
     return Message(
         message.role,
         body,  # type: ignore[arg-type] # checked just above
@@ -274,3 +278,8 @@ def _parts(body: object) -> list[Mapping[str, Any]] | None:
     if not isinstance(body, Sequence) or not all(isinstance(part, (str, Mapping)) for part in body):
         raise InvalidInput("message.content", body, "a str, a sequence of parts, or None is needed")
     return [{"type": "text", "text": part} if isinstance(part, str) else part for part in body]
+
+
+def _text_or_none(field: str, value: object) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(field, value, "a str, or none, is needed")

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from langchain_tiered_memory.core.consolidation import Consolidation, is_due
+from langchain_tiered_memory.core.consolidation import Consolidation
 from langchain_tiered_memory.core.errors import NotFound, TieredMemoryError
 from langchain_tiered_memory.core.forgetting import Forgetting
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.lives import is_over, is_value
 from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.question import is_due
 from langchain_tiered_memory.core.reports import MaintenanceReport
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots

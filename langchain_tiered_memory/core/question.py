@@ -35,6 +35,8 @@ class Question:
     min_score: float | None = 0.0  # None is "auto"
     max_tokens: int | None = None
     touch: bool = True
+    keeps: float = 0.5
+    """Importance from which an item past its life is kept: `ShortTermSettings.promote_importance`."""
 
     @property
     def selective(self) -> bool:
@@ -42,10 +44,23 @@ class Question:
         return any(one is not None for one in (self.predicate, self.memory_types, self.agent_id, self.tier))
 
 
+def is_due(entry: Entry, now: datetime) -> bool:
+    """Say whether the life of an item is over."""
+    return entry.expires_at is not None and entry.expires_at <= now
+
+
+def is_lost(entry: Entry, now: datetime, keeps: float) -> bool:
+    """Say whether the life of an item is over and it is not worth keeping: neither pinned nor of importance `keeps`.
+
+    What is worth keeping is promoted when maintenance comes by, and is there until then.
+    """
+    return is_due(entry, now) and not entry.memory.pinned and entry.memory.importance < keeps
+
+
 def objection(entry: Entry, question: Question, now: datetime, find: Find) -> str | None:
     """Return why this memory may not be an answer, in a few words; None when it may."""
     memory = entry.memory
-    if entry.expires_at is not None and entry.expires_at <= now:
+    if is_lost(entry, now, question.keeps):
         return "its short-term life is over"
     if question.tier is not None and memory.tier != question.tier:
         return f"it is in {memory.tier} memory"
@@ -69,13 +84,21 @@ def _untimely(memory: Memory, question: Question, find: Find) -> str | None:
         return "it was not known yet"
     if as_of is not None and memory.observed_at > as_of:
         return "it was not true yet"
-    ended = memory.valid_to
-    if known_at is not None and memory.superseded_by is not None:
-        successor = find(memory.superseded_by)
-        if successor is not None and successor.created_at > known_at:
-            ended = None  # at that time nobody knew that it would be superseded
+    ended = memory.valid_to if known_at is None else _ended(memory, known_at, find)
     if as_of is not None:
         return "it was no longer true" if ended is not None and ended <= as_of else None
     if ended is not None and not question.include_superseded:
         return "a newer value superseded it"
     return None
+
+
+def _ended(memory: Memory, known_at: datetime, find: Find) -> datetime | None:
+    """Return when a memory's period ended as far as was known then: at its next successor that was known."""
+    ended, seen, following = memory.valid_to, {memory.id}, memory.superseded_by
+    while following is not None and following not in seen:
+        seen.add(following)
+        successor = find(following)
+        if successor is None or successor.created_at <= known_at:
+            return ended
+        ended, following = successor.valid_to, successor.superseded_by
+    return None if memory.superseded_by is not None else ended

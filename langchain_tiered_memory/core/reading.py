@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from langchain_tiered_memory.core.asking import Listing
 from langchain_tiered_memory.core.bodies import bodies_of, items_of
@@ -11,7 +12,7 @@ from langchain_tiered_memory.core.indexing import MODEL_KEY
 from langchain_tiered_memory.core.maintenance import Maintenance
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
-from langchain_tiered_memory.core.question import objection
+from langchain_tiered_memory.core.question import is_lost, objection
 from langchain_tiered_memory.core.reports import Status
 from langchain_tiered_memory.core.search import finder
 from langchain_tiered_memory.core.snapshots import Snapshots
@@ -27,6 +28,10 @@ class Reading:
         self._snapshots = snapshots
         self._maintenance = maintenance
 
+    @property
+    def _keeps(self) -> float:
+        return self._parts.settings.short_term.promote_importance
+
     def get(self, user_id: str, memory_id: str) -> Memory:
         """Return one memory; an item past its life is hidden from here on.
 
@@ -39,8 +44,8 @@ class Reading:
             snapshot = self._snapshots.strict(user_id)
             with snapshot.lock:
                 row = snapshot.row_of(memory_id)
-                ends = None if row is None else snapshot.entry(row).expires_at
-            if ends is None or ends > self._parts.clock():
+                over = row is not None and is_lost(snapshot.entry(row), self._parts.clock(), self._keeps)
+            if not over:
                 return item
         for record in self._parts.records.get(user_id, [memory_id]):
             return record  # it was promoted between the two looks
@@ -52,7 +57,7 @@ class Reading:
         Raises:
             NotFound: The page is to start after a memory that the user does not have.
         """
-        question, now = listing.question, self._parts.clock()
+        question, now = replace(listing.question, keeps=self._keeps), self._parts.clock()
         snapshot = self._snapshots.strict(question.user_id)
         with snapshot.lock:
             heads = sorted(snapshot.entries(listing.tier), key=lambda entry: (-entry.order, entry.memory.id))
@@ -72,7 +77,7 @@ class Reading:
         snapshot, now = self._snapshots.strict(user_id), self._parts.clock()
         with snapshot.lock:
             heads = sorted(snapshot.entries(tier), key=lambda entry: (-entry.memory.access_count, -entry.order))
-        alive = [head.memory for head in heads if head.expires_at is None or head.expires_at > now]
+        alive = [head.memory for head in heads if not is_lost(head, now, self._keeps)]
         wanted = [memory for memory in alive if memory.access_count >= min_count]
         return tuple(memory for memory in bodies_of(self._parts, user_id, wanted) if memory.tier is tier)
 

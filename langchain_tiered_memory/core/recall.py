@@ -52,6 +52,7 @@ class Recall:
     def look_up(self, question: Question, text: str, window: Window) -> RecallResult:
         """Return the best k memories for `text` without counting an access."""
         now = self._parts.clock()
+        question = replace(question, keeps=self._parts.settings.short_term.promote_importance)
         found = self._search.run(question, text, window, now)
         ranked = self._ranked(found, question, now, window)
         hits, unread = self._hits(found, ranked, question, now)
@@ -96,6 +97,7 @@ class Recall:
         """Say why one memory is, or is not, among the hits; None when the user has no such memory."""
         now = self._parts.clock()
         window = self._seen(question)
+        question = replace(question, keeps=self._parts.settings.short_term.promote_importance)
         found = self._search.run(question, question.text, window, now)
         row = found.snapshot.row_of(memory_id)
         if row is None:
@@ -134,8 +136,7 @@ class Recall:
                 if len(pool) == need:
                     break
         if question.min_score is None:
-            least = ranking.least_relevance(self._parts.embedder.model_id)
-            pool = [row for row in pool if found.relevance[row] >= least]
+            pool = [row for row in pool if found.relevance[row] >= ranking.LEAST_RELEVANCE]
         else:
             pool = [row for row in pool if found.scores[row] >= question.min_score]
         return sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))

@@ -30,7 +30,7 @@ POINTING = frozenset(
     "same".split()
 )
 _WORD = re.compile(r"\w+")
-_FROM_INDEX = 4
+_FROM_INDEX = 8
 """The index is asked for this many times the pool: the neighbours' share of relevance reorders what it found."""
 _SCAN_SELECTED = 20_000
 """Up to so many memories that a filter leaves are compared one by one, whatever the index."""
@@ -116,6 +116,8 @@ class Search:
         except EmbeddingError as error:
             logger.warning("recall goes by keywords alone: %s", error)
             failed = (*failed, "embedder")
+        else:
+            snapshot.demand_dimension(vector)
         try:
             beside = self._from_index(snapshot, question, vector, terms, now)
         except BackendUnavailable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -9,6 +10,7 @@ from itertools import groupby
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission, Origin
 from langchain_tiered_memory.core.derive import digest
+from langchain_tiered_memory.core.errors import BackendUnavailable
 from langchain_tiered_memory.core.model import SYSTEM_ROLES, Message, NewMemory, new_id
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import StoredMessage
@@ -16,6 +18,8 @@ from langchain_tiered_memory.core.search import Window
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.working import Counted, prompt_tokens, window
 from langchain_tiered_memory.core.writing import Writing
+
+logger = logging.getLogger("langchain_tiered_memory.sessions")
 
 _PAGE = 64
 _EPISODE_ROLES = frozenset({"user", "assistant"})
@@ -35,7 +39,8 @@ class Sessions:
     ) -> tuple[Message, ...]:
         """Append messages to the transcript, then place those of user and assistant as episodes under their own ids.
 
-        A crash between the two leaves messages unplaced; the next `add` or `maintain` places them.
+        A crash between the two, or a short-term memory that does not answer, leaves messages unplaced; the next `add`
+        or `maintain` places them. They are acknowledged all the same: the transcript has them.
         """
         now = self._parts.clock()
         limit = self._parts.settings.placement.max_content_bytes
@@ -47,7 +52,10 @@ class Sessions:
             message = replace(message, id=message.id or new_id(), created_at=message.created_at or now)
             stored.append(self._counted(message, agent_id, session_id))
         self._parts.transcripts.append(user_id, session_id, stored)
-        self.place(user_id, session_id)
+        try:
+            self.place(user_id, session_id)
+        except BackendUnavailable:
+            logger.warning("%d messages are in the transcript and wait to be remembered", len(stored))
         return tuple(one.message for one in stored)
 
     def place(self, user_id: str, session_id: str | None, limit: int = 1_000) -> int:
@@ -73,9 +81,11 @@ class Sessions:
         stores = (self._parts.items, self._parts.records) if taken else ()
         standing = {memory.id: memory for store in stores for memory in store.get(user_id, taken)}
         same = {one for one, memory in standing.items() if memory.session_id == session_id}
+        forgotten = self._parts.records.tombstones(user_id, [item.id for item in items if item.id is not None])
+        clear = {item.id for item in items if item.id not in standing and item.id not in forgotten}
         return [
             item
-            if item.id not in standing or (item.id in same and standing[item.id].content == item.content)
+            if item.id in clear or (item.id in same and standing[item.id].content == item.content)
             else replace(item, id=_apart_id(session_id, item.id, item.content))
             for item in items
         ]

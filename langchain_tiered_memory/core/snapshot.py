@@ -15,17 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.columns import NONE, Column, Labels
+from langchain_tiered_memory.core.errors import EmbeddingError
 from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
 from langchain_tiered_memory.core.text import analyze
 from langchain_tiered_memory.core.turns import Turns
+from langchain_tiered_memory.core.vectors import Vectors
 
 _HEAD_BYTES = 1_500
 _DEAD_ROWS = 1_000
-_BLOCK_ROWS = 1_000
-"""Rows of one matrix product. OpenBLAS keeps a product of this size on one thread; with two, a busy machine of two
-cores takes 50 times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +56,7 @@ class Snapshot:
         self._numbers: dict[str, Column[np.float64]] = {
             name: Column(np.float64) for name in ("importance", "last_accessed", "access_count")
         }
-        self._matrix: Column[np.float32] | None = None
-        self._owner: Column[np.int32] = Column(np.int32)
+        self._vectors = Vectors()
         self._duplicates: dict[str, int] = {}
         self._unembedded: set[int] = set()
 
@@ -115,8 +113,11 @@ class Snapshot:
             return any(True for _ in self.pending())
 
     def pending(self) -> Iterator[tuple[Entry, tuple[int, ...]]]:
-        """Iterate over living heads that lack vectors of the model in use, with the passages that are missing."""
-        for row in sorted(self._unembedded):
+        """Iterate over living heads that lack vectors of the model in use, with the passages that are missing.
+
+        The latest come first: they are what is asked about next.
+        """
+        for row in sorted(self._unembedded, reverse=True):
             held = self._rows[row]
             if self.alive[row]:
                 have = {passage for passage, _ in held.vectors}
@@ -131,10 +132,22 @@ class Snapshot:
         """Return "importance", "access_count" or "last_accessed" (seconds since 1970) of every row."""
         return self._numbers[name].values
 
+    def demand_dimension(self, vector: Vector) -> None:
+        """Make sure that a vector can be compared with those held.
+
+        Raises:
+            EmbeddingError: It has another dimension: another model goes by the same name.
+        """
+        if self._vectors.dimension not in {None, len(vector)}:
+            raise EmbeddingError(
+                f"the embedder gives {len(vector)} numbers, this user's vectors have {self._vectors.dimension}: it is "
+                f"another model under the name {self._model_id!r}; name it with as_embedder(…, model_id=…)"
+            )
+
     @property
     def vector_count(self) -> int:
         """How many vectors are held."""
-        return len(self._owner)
+        return len(self._vectors)
 
     @property
     def wasteful(self) -> bool:
@@ -144,8 +157,7 @@ class Snapshot:
     @property
     def nbytes(self) -> int:
         """A fair estimate of the bytes held."""
-        matrix = self._matrix.nbytes if self._matrix is not None else 0
-        return matrix + self.postings.nbytes + _HEAD_BYTES * len(self._rows)
+        return self._vectors.nbytes + self.postings.nbytes + _HEAD_BYTES * len(self._rows)
 
     # -- signals ---------------------------------------------------------------------------------------------------
 
@@ -156,18 +168,9 @@ class Snapshot:
             query: The query's vector, or None when there is none.
             beside: Vectors of rows that this snapshot does not hold (they are in the vector index).
         """
-        scores = np.zeros(len(self), np.float32)
         if query is None:
-            return scores
-        if self._matrix is not None and self._matrix.values.shape[1:] == query.shape:
-            matrix, owner = self._matrix.values, self._owner.values
-            dots = np.empty(len(matrix), np.float32)
-            for start in range(0, len(matrix), _BLOCK_ROWS):
-                np.dot(matrix[start : start + _BLOCK_ROWS], query, out=dots[start : start + _BLOCK_ROWS])
-            better = owner != NONE
-            while better.any():  # nearly every row has one passage: once for those, again for the rows with more
-                scores[owner[better]] = dots[better]
-                better &= dots > scores[owner]
+            return np.zeros(len(self), np.float32)
+        scores = self._vectors.best(query, len(self))
         for row, vectors in (beside or {}).items():
             best = max((float(one.vector @ query) for one in vectors), default=0.0)
             scores[row] = max(scores[row], best)
@@ -244,7 +247,7 @@ class Snapshot:
         head = replace(entry, terms={}, vectors=())
         if row is not None and self._rows[row].text_key == key:
             if self._rows[row].vectors != vectors:
-                self._owner.values[self._owner.values == row] = NONE
+                self._vectors.drop(row)
                 self._add_vectors(row, entry.vectors)
             self._rows[row] = Row(head, key, vectors)
             self._renew(row, head)
@@ -296,12 +299,8 @@ class Snapshot:
 
     def _add_vectors(self, row: int, vectors: Iterable[PassageVector]) -> None:
         for one in vectors:
-            if one.model_id != self._model_id:
-                continue
-            if self._matrix is None:
-                self._matrix = Column(np.float32, len(one.vector))
-            self._matrix.append(one.vector)
-            self._owner.append(row)
+            if one.model_id == self._model_id:
+                self._vectors.add(row, one.vector)
 
     def _drop(self, tier: Tier, memory_id: str) -> None:
         if tier is Tier.LONG_TERM and memory_id in self._row_of[Tier.SHORT_TERM]:
@@ -314,6 +313,5 @@ class Snapshot:
         self._alive.values[row] = False
         self._unembedded.discard(row)
         self.postings.drop(row)
-        owner = self._owner.values
-        owner[owner == row] = NONE
+        self._vectors.drop(row)
         self._turns.drop(row)

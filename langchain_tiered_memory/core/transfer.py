@@ -13,11 +13,11 @@ from typing import Any, TextIO
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import bodies_of
-from langchain_tiered_memory.core.consolidation import lost
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
+from langchain_tiered_memory.core.question import is_lost
 from langchain_tiered_memory.core.reports import TransferReport
 from langchain_tiered_memory.core.snapshots import Snapshots
 
@@ -75,9 +75,9 @@ class Transfer:
     def lines(self, user_id: str) -> Iterator[str]:
         """Yield one JSON text per memory in the order of writing, then per message, sessions one after the other."""
         snapshot = self._snapshots.strict(user_id)
-        now, short = self._parts.clock(), self._parts.settings.short_term
+        now, keeps = self._parts.clock(), self._parts.settings.short_term.promote_importance
         with snapshot.lock:
-            kept = (entry for entry in snapshot.entries() if not lost(entry, now, short))
+            kept = (entry for entry in snapshot.entries() if not is_lost(entry, now, keeps))
             heads = sorted(kept, key=lambda entry: entry.order)
         order_of = {entry.memory.id: entry.order for entry in heads}
         for start in range(0, len(heads), _BATCH):

@@ -120,8 +120,7 @@ def test_a_message_is_in_the_transcript_although_its_episode_has_to_wait(world: 
     """A crash or an outage between the two leaves messages unplaced; the next `add` or `maintain` places them."""
     chat = world.memory.session("ada", "s")
     world.items.down = True
-    with pytest.raises(BackendUnavailable):
-        chat.add(Message("user", "what was the word again?", id="m1"))
+    assert [message.id for message in chat.add(Message("user", "what was the word again?", id="m1"))] == ["m1"]
     assert [message.id for message in chat.transcript()] == ["m1"]
     world.items.down = False
     assert world.memory.maintain("ada").placed == 1
