@@ -82,7 +82,8 @@ class Mirror:
     def shown(self, now: datetime) -> dict[str, Memory]:
         """Return what `list(include_superseded=True)` has to show."""
         chains = self._chains()
-        return {i: replace(h.memory, **chains.get(i, {})) for i, h in self.held.items() if not h.due(now)}
+        seen = {i: h.memory for i, h in self.held.items() if h.worth or not h.due(now)}
+        return {i: replace(memory, **chains.get(i, {})) for i, memory in seen.items()}
 
     def current(self, now: datetime) -> dict[str, Memory]:
         """Return what a recall may return."""
