@@ -16,7 +16,7 @@ from tests.flow.crash import Golden, Telling, crashed_right, described, golden, 
 from tests.flow.script import USERS, extractor
 from tests.flow.world import World, empty, in_memory, opened, over_sql
 
-PAIRS = 300
+PAIRS = 200
 """Pairs of crashes out of some 9,000; `tests/full` tries all."""
 
 
