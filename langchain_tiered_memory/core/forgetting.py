@@ -67,7 +67,7 @@ class Forgetting:
         Raises:
             BackendUnavailable: A place that is still to be cleared does not answer.
         """
-        if self._parts.records.intents().get(user_id, ()) is not None:
+        if not self._erasing(user_id):
             return
         for place in self.finish(user_id)[1]:
             raise BackendUnavailable(place, "be cleared", "an erasure of this user has to be finished first")
@@ -79,6 +79,8 @@ class Forgetting:
             if user_id is not None and owner != user_id:
                 continue
             if ids is None:
+                if not self._erasing(owner):
+                    continue  # somebody else has finished it, and the user may have come back since
                 left = self._erase_elsewhere(owner)[2]
                 erased += not left
                 self._snapshots.discard(owner)
@@ -86,6 +88,10 @@ class Forgetting:
                 left = self._clear(owner, ids)
             pending += left
         return erased, tuple(pending)
+
+    def _erasing(self, user_id: str) -> bool:
+        """Say whether an erasure of the whole user is open."""
+        return self._parts.records.intents().get(user_id, ()) is None
 
     def _clear(self, user_id: str, ids: Sequence[str]) -> tuple[str, ...]:
         pending = []
