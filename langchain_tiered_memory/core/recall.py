@@ -136,7 +136,8 @@ class Recall:
                 if len(pool) == need:
                     break
         if question.min_score is None:
-            pool = [row for row in pool if found.relevance[row] >= ranking.LEAST_RELEVANCE]
+            least = ranking.least_relevance(self._parts.embedder.model_id)
+            pool = [row for row in pool if found.relevance[row] >= least]
         else:
             pool = [row for row in pool if found.scores[row] >= question.min_score]
         return sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))
