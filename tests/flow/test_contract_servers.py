@@ -84,7 +84,7 @@ def test_the_end_of_a_short_life(sync: Engine, clock: FakeClock) -> None:
     for name, importance, pinned in (("low", 0.49, False), ("half", 0.5, False), ("pinned", 0.0, True)):
         sync.remember("ada", f"the {name} note", id=name, importance=importance, pinned=pinned)
     clock.advance(hours=24)
-    assert sync.recall("ada", "note") == []
+    assert {hit.id for hit in sync.recall("ada", "note")} == {"half", "pinned"}
     report = sync.maintain("ada")
     assert (report.promoted, report.expired) == (2, 1)
     assert {one.id for one in sync.list("ada", tier="long_term")} == {"half", "pinned"}
