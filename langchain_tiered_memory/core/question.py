@@ -60,7 +60,8 @@ def is_lost(entry: Entry, now: datetime, keeps: float) -> bool:
 def objection(entry: Entry, question: Question, now: datetime, find: Find) -> str | None:
     """Return why this memory may not be an answer, in a few words; None when it may."""
     memory = entry.memory
-    if is_lost(entry, now, question.keeps):
+    over = is_due(entry, now) if question.tier is Tier.SHORT_TERM else is_lost(entry, now, question.keeps)
+    if over:  # a tier that is asked by itself has nothing to promote to
         return "its short-term life is over"
     if question.tier is not None and memory.tier != question.tier:
         return f"it is in {memory.tier} memory"

@@ -12,7 +12,7 @@ from langchain_tiered_memory.core.indexing import MODEL_KEY
 from langchain_tiered_memory.core.maintenance import Maintenance
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
-from langchain_tiered_memory.core.question import is_lost, objection
+from langchain_tiered_memory.core.question import is_due, is_lost, objection
 from langchain_tiered_memory.core.reports import Status
 from langchain_tiered_memory.core.search import finder
 from langchain_tiered_memory.core.snapshots import Snapshots
@@ -77,7 +77,7 @@ class Reading:
         snapshot, now = self._snapshots.strict(user_id), self._parts.clock()
         with snapshot.lock:
             heads = sorted(snapshot.entries(tier), key=lambda entry: (-entry.memory.access_count, -entry.order))
-        alive = [head.memory for head in heads if not is_lost(head, now, self._keeps)]
+        alive = [head.memory for head in heads if not is_due(head, now)]
         wanted = [memory for memory in alive if memory.access_count >= min_count]
         return tuple(memory for memory in bodies_of(self._parts, user_id, wanted) if memory.tier is tier)
 
