@@ -483,7 +483,7 @@ def test_a_memory_that_was_forgotten_is_skipped_and_the_others_are_not(told: Run
         ('[{"role": "user", "content": "x", "created_at": [1]}]', "item 1.instant=[1]"),
         ('[{"role": 7, "content": "x"}]', "item 1.message.role=7"),
         ('{"messages": "none"}', "line 1.messages='none'"),
-        ('{"messages": [{"role": "user", "content": 7}]}', "line 1.messages[1].message.content=7"),
+        ('{"messages": [{"role": "user", "content": 7}]}', "line 1.messages[1].message.content cannot be used"),
     ],
 )
 @pytest.mark.parametrize("more", [[], ["--dry-run"]], ids=["for real", "dry run"])
