@@ -55,9 +55,6 @@ _NAME_TOKENS: Final = 1
 _FORMULA: Final = "chat-1"
 """Changes whenever the formula does, so that stored counts of another one are not taken for the same."""
 
-_TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
-_IMAGE_PARTS: Final = frozenset({"image", "image_url", "input_image"})
-
 _PIECE: Final = 1 << 16
 """Characters handed to tiktoken at once."""
 _NEAR_END: Final = 1 << 10
@@ -155,9 +152,9 @@ class TiktokenCounter:
 
     def _part(self, part: Mapping[str, Any]) -> int:
         kind = part.get("type", "text")
-        if kind in _TEXT_PARTS and isinstance(part.get("text"), str):
+        if kind in Message.TEXT_PARTS and isinstance(part.get("text"), str):
             return self.text(part["text"])
-        return IMAGE_TOKENS if kind in _IMAGE_PARTS else self._value(part)
+        return IMAGE_TOKENS if kind in Message.IMAGE_PARTS else self._value(part)
 
     def _call(self, call: Mapping[str, Any]) -> int:
         function = call.get("function")

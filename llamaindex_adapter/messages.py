@@ -34,7 +34,6 @@ _LABEL_CHARS = 512
 _ROLES = {"chatbot": "assistant", "model": "assistant", "function": "tool"}
 """Roles by other names."""
 _KNOWN_ROLES = frozenset(role.value for role in MessageRole)
-_TEXT_PARTS = ("text", "input_text", "output_text")
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 """Parts of other frameworks that are void anywhere but at the model that made them."""
 _UNSENT = re.compile("[\0\ud800-\udfff]")
@@ -164,7 +163,7 @@ def _block(part: Mapping[str, Any]) -> Any:
     kind, text = part.get("type", "text"), part.get("text")
     if _KEY in part:
         return _BLOCK.validate_python({"block_type": kind, **part[_KEY]})
-    if kind in _TEXT_PARTS and isinstance(text, str):
+    if kind in Message.TEXT_PARTS and isinstance(text, str):
         return TextBlock(text=text)
     if kind in _REASONING:
         return None

@@ -11,8 +11,6 @@ from langchain_tiered_memory.core.model import Message
 from langchain_tiered_memory.core.ports import TokenCounter
 
 TOOL_ROLE = "tool"
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
-_IMAGE_PARTS = frozenset({"image", "image_url", "input_image"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +111,8 @@ def sized(counted: Counted, counter: TokenCounter) -> Sized:
     empty = counter.message(Message(message.role, ()))
     pieces = []
     for index, part in enumerate(message.content):
-        text = part.get("text") if part.get("type", "text") in _TEXT_PARTS else None
-        if isinstance(text, str) or part.get("type") in _IMAGE_PARTS or message.role != "assistant":
+        text = part.get("text") if part.get("type", "text") in Message.TEXT_PARTS else None
+        if isinstance(text, str) or part.get("type") in Message.IMAGE_PARTS or message.role != "assistant":
             full = counter.message(Message(message.role, (part,))) - empty
             pieces.append(_piece(index, text if isinstance(text, str) else None, full, counter))
     return Sized(counted, tuple(pieces))
@@ -204,4 +202,5 @@ def _left_of(piece: _Piece, size: int, counter: TokenCounter) -> str:
 def _with_text(part: Mapping[str, Any], text: str | None) -> Mapping[str, Any]:
     if text is None:
         return part
-    return {**part, "text": text} if part.get("type", "text") in _TEXT_PARTS else {"type": "text", "text": text}
+    keeps_its_kind = part.get("type", "text") in Message.TEXT_PARTS
+    return {**part, "text": text} if keeps_its_kind else {"type": "text", "text": text}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.model import Memory, MemoryType, Message, Tier, to_utc
+from langchain_tiered_memory.core.model import MESSAGE_FIELDS, Memory, MemoryType, Message, Tier, to_utc
 
 MAX_ID_CHARS = 512
 """Longest id of a memory, session or agent, and longest slot, role, name or origin, in characters."""
@@ -215,9 +214,6 @@ def _moment(field: str, value: object) -> datetime:
     return found
 
 
-_MESSAGE_FIELDS = frozenset(f.name for f in fields(Message))
-
-
 def to_message(value: object) -> Message:
     """Return a message from a `Message` or an OpenAI-style mapping.
 
@@ -227,8 +223,8 @@ def to_message(value: object) -> Message:
         return _checked(value)
     if not isinstance(value, Mapping):
         raise InvalidInput("message", value, "a Message or a mapping with role and content is needed")
-    known = {k: v for k, v in value.items() if k in _MESSAGE_FIELDS}
-    rest = {k: v for k, v in value.items() if k not in _MESSAGE_FIELDS}
+    known = {k: v for k, v in value.items() if k in MESSAGE_FIELDS}
+    rest = {k: v for k, v in value.items() if k not in MESSAGE_FIELDS}
     role = known.pop("role", None)
     extra = {**_held(known.pop("extra", None) or {}), **_held(rest)}
     known["tool_calls"] = known.get("tool_calls") or ()

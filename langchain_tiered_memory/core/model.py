@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 UNSET_TIME = datetime.min.replace(tzinfo=UTC)
 
@@ -194,8 +194,6 @@ class NewMemory:
     id: str | None = None
 
 
-_TEXT_PARTS = ("text", "input_text", "output_text")  # a tuple: a part's type may be anything, hashable or not
-
 SYSTEM_ROLES = frozenset({"system", "developer"})
 """Roles whose messages stand before the conversation and are never remembered as episodes."""
 
@@ -213,7 +211,13 @@ class Message:
         tool_call_id: The call that a tool message answers.
         created_at: When it was said; set when added without one.
         extra: What a framework needs to get its own message back exactly; JSON.
+        TEXT_PARTS: Types of a part of content whose `text` is text; a part without a type is one. A tuple, because
+            a part's type may be anything, hashable or not.
+        IMAGE_PARTS: Types of a part that is an image.
     """
+
+    TEXT_PARTS: ClassVar[tuple[str, ...]] = ("text", "input_text", "output_text")
+    IMAGE_PARTS: ClassVar[tuple[str, ...]] = ("image", "image_url", "input_image")
 
     role: str
     content: str | Sequence[Mapping[str, Any]] | None = field(default=None, hash=False)
@@ -231,12 +235,15 @@ class Message:
             return ""
         if isinstance(self.content, str):
             return self.content
-        parts = (p.get("text") for p in self.content if p.get("type", "text") in _TEXT_PARTS)
+        parts = (p.get("text") for p in self.content if p.get("type", "text") in self.TEXT_PARTS)
         return "\n".join(p for p in parts if isinstance(p, str))
 
     def with_text(self, text: str) -> Message:
         """Return the same message with `text` as its whole content."""
         return replace(self, content=text)
+
+
+MESSAGE_FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Message))
 
 
 @dataclass(frozen=True, slots=True)

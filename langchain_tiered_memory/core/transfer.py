@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,7 +14,7 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import bodies_of
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Message, Tier, to_utc
+from langchain_tiered_memory.core.model import MEMORY_FIELDS, MESSAGE_FIELDS, Memory, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
 from langchain_tiered_memory.core.question import is_lost
@@ -24,7 +24,6 @@ from langchain_tiered_memory.core.snapshots import Snapshots
 BY = "import"
 _BATCH = 500
 _TIMES = ("created_at", "last_accessed", "observed_at", "valid_to")
-_MESSAGE_FIELDS = tuple(f.name for f in fields(Message))
 _KINDS = ("memory", "message")
 _EMPTY: tuple[object, ...] = ((), [], {}, "")
 _APART = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -86,7 +85,7 @@ class Transfer:
                 yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
         for session_id in sorted(self._parts.transcripts.sessions(user_id)):
             for one in self._messages(user_id, session_id):
-                fields_of = {name: getattr(one.message, name) for name in _MESSAGE_FIELDS}
+                fields_of = {name: getattr(one.message, name) for name in MESSAGE_FIELDS}
                 where = {"session_id": session_id, "agent_id": one.agent_id}
                 yield _line({"kind": "message", **where, **_plain(fields_of)})
 
@@ -169,7 +168,7 @@ class Transfer:
 
     def _message(self, row: Mapping[str, Any], number: int) -> StoredMessage:
         try:
-            known = {name: row[name] for name in _MESSAGE_FIELDS if name in row}
+            known = {name: row[name] for name in MESSAGE_FIELDS if name in row}
             message = inputs.to_message({**known, "created_at": _instant(row["created_at"])})
             inputs.label("id", message.id)
             agent_id, session_id = row.get("agent_id"), inputs.label("session_id", row["session_id"])

@@ -55,6 +55,11 @@ def test_a_file_is_one_room(path: Path) -> None:
     assert UNFINISHED.search(text) is None
 
 
+@pytest.mark.parametrize("said", ['"output_text"', '"input_image"', "in fields(Message)"])
+def test_what_parts_and_fields_a_message_has_is_said_once(said: str) -> None:
+    assert sum(path.read_text(encoding="utf-8").count(said) for path in SOURCES) == 1
+
+
 def test_both_packages_are_typed() -> None:
     assert [(ROOT / package / "py.typed").is_file() for package in PACKAGES] == [True, True]
 
