@@ -31,7 +31,15 @@ from langchain_tiered_memory.core.model import Memory, Message
 from langchain_tiered_memory.core.ports import TokenCounter
 from langchain_tiered_memory.core.text import clean
 
-__all__ = ["fit_memories", "format_memories", "is_block", "quote_memory", "shorten_block", "transcript_text"]
+__all__ = [
+    "fit_memories",
+    "format_memories",
+    "is_block",
+    "quote_memory",
+    "quote_text",
+    "shorten_block",
+    "transcript_text",
+]
 
 _M = TypeVar("_M", bound=Memory)
 
@@ -120,7 +128,7 @@ def shorten_block(block: str, max_tokens: int, counter: TokenCounter) -> str:
     if not lines or counter.text(_block(lines)) <= max_tokens:
         return _block(lines)
     head, text = _PARTS.findall(lines[0])[0]
-    return _cut_block(json.loads(text), lambda cut: f"{head}{_quoted(cut)}\n", max_tokens, counter)
+    return _cut_block(json.loads(text), lambda cut: f"{head}{quote_text(cut)}\n", max_tokens, counter)
 
 
 def _cut_block(content: str, write: Callable[[str], str], max_tokens: int, counter: TokenCounter) -> str:
@@ -145,8 +153,8 @@ def _block(lines: Sequence[str]) -> str:
 
 
 def _line(memory: Memory, content: str, now: datetime | None) -> str:
-    origin = f", from {_quoted(memory.origin)}" if memory.origin and memory.origin not in _OWN_ORIGINS else ""
-    return f"- {_when(memory, now)}, {_speaker(memory)}{memory.memory_type}{origin}: {_quoted(content)}\n"
+    origin = f", from {quote_text(memory.origin)}" if memory.origin and memory.origin not in _OWN_ORIGINS else ""
+    return f"- {_when(memory, now)}, {_speaker(memory)}{memory.memory_type}{origin}: {quote_text(content)}\n"
 
 
 _OWN_ORIGINS = frozenset({"session", "remember"})
@@ -169,12 +177,12 @@ def _ago(then: datetime, now: datetime) -> str:
 
 def _speaker(memory: Memory) -> str:
     role = memory.role or ""
-    words = [role if _ROLE.fullmatch(role) else _quoted(role)] if role else []
-    words += [_quoted(memory.name)] if memory.name else []
+    words = [role if _ROLE.fullmatch(role) else quote_text(role)] if role else []
+    words += [quote_text(memory.name)] if memory.name else []
     return f"{' '.join(words)}, " if words else ""
 
 
-def _quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a JSON string literal in one line in which nothing is hidden and no tag can open."""
     return _HIDDEN.sub(_escaped, json.dumps(clean(text), ensure_ascii=False))
 
