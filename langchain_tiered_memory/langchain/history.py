@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
 
+from langchain_tiered_memory.langchain.arguments import a_memory
 from langchain_tiered_memory.langchain.messages import from_langchain, to_langchain
 from langchain_tiered_memory.system import MemorySystem
 
@@ -46,7 +47,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         """
         super().__init__()
         self._windowed = max_tokens is not None
-        self._session = memory.session(user_id, session_id, agent_id=agent_id, max_tokens=max_tokens)
+        self._session = a_memory(memory).session(user_id, session_id, agent_id=agent_id, max_tokens=max_tokens)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override] # a variable there, read only here

@@ -9,14 +9,13 @@ from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
-from langchain_tiered_memory.core import inputs as door
 from langchain_tiered_memory.core.errors import (
     InvalidInput,
     TieredMemoryError,
 )
-from langchain_tiered_memory.core.filters import compile_filter
 from langchain_tiered_memory.core.model import Message
 from langchain_tiered_memory.faces import Session
+from langchain_tiered_memory.langchain.arguments import a_question
 from langchain_tiered_memory.langchain.failing import OnError, forgive
 from langchain_tiered_memory.langchain.messages import said, to_langchain
 from langchain_tiered_memory.system import MemorySystem
@@ -80,8 +79,7 @@ class TieredMemory(BaseMemory):
     def model_post_init(self, context: Any, /) -> None:
         """Refuse at once what cannot work; nothing is read or written yet."""
         super().model_post_init(context)
-        door.count("k", self.k)
-        compile_filter(self.filter)
+        a_question(self.k, agent_id=self.agent_id, filter=self.filter)
         if self.memory_key in {self.input_key, self.output_key}:
             raise InvalidInput("memory_key", self.memory_key, "a variable of its own is needed")
         _ = self._session

@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from langchain_tiered_memory.core import inputs as door
 from langchain_tiered_memory.core.errors import TieredMemoryError
-from langchain_tiered_memory.core.filters import compile_filter
 from langchain_tiered_memory.core.model import Message, ScoredMemory, new_id
 from langchain_tiered_memory.core.prompt import format_memories
 from langchain_tiered_memory.faces import Session
+from langchain_tiered_memory.langchain.arguments import a_memory, a_policy, a_question
 from langchain_tiered_memory.langchain.failing import OnError, forgive
 from langchain_tiered_memory.langchain.messages import from_langchain
 from langchain_tiered_memory.langchain.running import running_thread, running_user
@@ -69,13 +69,14 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """
         super().__init__()
         self.tools = ()
-        self._memory = memory
+        self._memory = a_memory(memory)
         self._user_id = door.user(user_id) if isinstance(user_id, str) else user_id or running_user
-        self._session_id = session_id or running_thread
-        self._agent_id = door.optional_label("agent_id", agent_id)
-        compile_filter(filter)
-        self._asked = {"k": door.count("k", k), "agent_id": agent_id, "filter": filter, "max_tokens": max_tokens}
-        self._on_error: OnError = on_error
+        self._session_id = running_thread if session_id is None else session_id
+        if isinstance(session_id, str):
+            door.label("session_id", session_id)
+        self._agent_id = agent_id
+        self._asked = a_question(k, agent_id=agent_id, filter=filter, max_tokens=max_tokens)
+        self._on_error = a_policy(on_error)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

@@ -14,10 +14,10 @@ from pydantic import ConfigDict
 
 from langchain_tiered_memory.core import inputs as door
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.filters import compile_filter
 from langchain_tiered_memory.core.model import Memory, ScoredMemory
 from langchain_tiered_memory.core.prompt import format_memories, quote_memory
 from langchain_tiered_memory.core.text import clean
+from langchain_tiered_memory.langchain.arguments import a_question
 from langchain_tiered_memory.system import MemorySystem
 
 __all__ = ["TieredMemoryRetriever", "format_documents"]
@@ -63,8 +63,7 @@ class TieredMemoryRetriever(BaseRetriever):
         """Refuse at once what cannot work; nothing is read yet."""
         super().model_post_init(context)
         door.user(self.user_id)
-        door.count("k", self.k)
-        compile_filter(self.filter)
+        a_question(**self._asked(None, None))
 
     def _get_relevant_documents(
         self,

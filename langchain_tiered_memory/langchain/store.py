@@ -25,6 +25,7 @@ try:
 except ImportError as error:
     raise ImportError("TieredMemoryStore needs LangGraph: pip install 'langchain-tiered-memory[agents]'") from error
 
+from langchain_tiered_memory.langchain.arguments import a_memory
 from langchain_tiered_memory.langchain.namespaces import Namespace, accepted, user_of
 from langchain_tiered_memory.langchain.operations import checked, performed, swept
 
@@ -55,10 +56,11 @@ class TieredMemoryStore(BaseStore):
 
         Raises:
             ConfigError: `index` holds an embedding model; the memory has its own.
+            InvalidInput: It is no memory.
         """
         if {"embed", "dims"} & (index or {}).keys():
             raise ConfigError("the memory embeds: MemorySystem(embedder=…); of index= only fields are of use here")
-        self._memory = memory
+        self._memory = a_memory(memory)
         self._fields = tuple((index or {}).get("fields") or ("$",))
         self.ttl_config = ttl
 

@@ -14,9 +14,9 @@ from pydantic.v1 import ValidationError as OldValidationError
 
 from langchain_tiered_memory.core import inputs as door
 from langchain_tiered_memory.core.errors import NotFound, TieredMemoryError
-from langchain_tiered_memory.core.filters import compile_filter
 from langchain_tiered_memory.core.model import Memory, RecallResult
 from langchain_tiered_memory.core.prompt import format_memories
+from langchain_tiered_memory.langchain.arguments import a_memory, a_question
 from langchain_tiered_memory.langchain.failing import SET_UP_WRONG
 from langchain_tiered_memory.langchain.running import running_thread, running_user
 from langchain_tiered_memory.system import MemorySystem
@@ -86,9 +86,12 @@ def create_memory_tools(
     """
     if isinstance(user_id, str):
         door.user(user_id)
-    compile_filter(filter)
-    asked = {"k": door.count("k", k), "agent_id": agent_id, "filter": filter, "max_tokens": max_tokens}
-    calls = _Calls(memory, user_id or running_user, session_id or running_thread, asked)
+    if isinstance(session_id, str):
+        door.label("session_id", session_id)
+    asked = a_question(k, agent_id=agent_id, filter=filter, max_tokens=max_tokens)
+    calls = _Calls(
+        a_memory(memory), user_id or running_user, running_thread if session_id is None else session_id, asked
+    )
     return [
         _tool("save_memory", SaveMemory, calls.save, calls.asave),
         _tool("search_memories", SearchMemories, calls.search, calls.asearch),

@@ -204,6 +204,13 @@ def test_bad_arguments_are_refused_at_once(
         TieredChatMessageHistory(memory, user_id, session_id, max_tokens=max_tokens)
 
 
+def test_only_a_memory_of_ours_will_do() -> None:
+    with pytest.raises(InvalidInput, match=r"memory.*MemorySystem\.open") as caught:
+        TieredChatMessageHistory("redis://:secret@host", "ada", "s")  # type: ignore[arg-type] # that is the point
+
+    assert "secret" not in str(caught.value)
+
+
 # -- under RunnableWithMessageHistory ----------------------------------------------------------------------------------
 
 

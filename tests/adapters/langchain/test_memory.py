@@ -425,6 +425,7 @@ def test_what_is_set_up_wrong_raises_in_any_case(folder_house: House) -> None:
         {"user_id": ""},
         {"user_id": None},
         {"session_id": ""},
+        {"agent_id": ""},
         {"k": 0},
         {"max_tokens": 3},
         {"filter": {"metadata.n": {"$near": 1}}},

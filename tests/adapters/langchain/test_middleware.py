@@ -349,10 +349,22 @@ def test_a_context_may_be_a_mapping(memory: MemorySystem) -> None:
     assert len(_kept(memory, "a")) == 2
 
 
-@pytest.mark.parametrize("options", [{"user_id": ""}, {"k": 0}, {"filter": {"nothing": 1}}, {"agent_id": ""}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"user_id": ""},
+        {"session_id": ""},
+        {"k": 0},
+        {"filter": {"nothing": 1}},
+        {"agent_id": ""},
+        {"max_tokens": 0},
+        {"on_error": "ignore"},
+        {"memory": "./memory"},
+    ],
+)
 def test_what_cannot_work_is_refused_at_once(memory: MemorySystem, options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
-        TieredMemoryMiddleware(memory, **options)
+    with pytest.raises(InvalidInput, match=next(iter(options))):
+        TieredMemoryMiddleware(**{"memory": memory, **options})
 
 
 def _break(monkeypatch: pytest.MonkeyPatch, memory: MemorySystem) -> None:

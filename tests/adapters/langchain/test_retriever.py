@@ -290,7 +290,20 @@ async def test_it_serves_a_rag_chain(memory: MemorySystem) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"user_id": ""}, {"k": 0}, {"filter": {"nothing": 1}}, {"filter": []}, {"foo": 1}, {"user_id": None}]
+    "options",
+    [
+        {"user_id": ""},
+        {"user_id": None},
+        {"session_id": ""},
+        {"agent_id": ""},
+        {"k": 0},
+        {"filter": {"nothing": 1}},
+        {"filter": []},
+        {"min_score": 2},
+        {"min_score": "high"},
+        {"max_tokens": 0},
+        {"foo": 1},
+    ],
 )
 def test_what_cannot_work_is_refused_at_once(memory: MemorySystem, options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

@@ -23,7 +23,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
-from langchain_tiered_memory import MemorySystem
+from langchain_tiered_memory import InvalidInput, MemorySystem
 from langchain_tiered_memory.langchain import TieredMemoryStore
 from tests.conftest import FakeClock
 from tests.flow.systems import House
@@ -400,6 +400,11 @@ async def test_a_label_may_be_an_email_address(store: TieredMemoryStore, address
     assert len(store.list_namespaces()) == len(ADDRESSES)
     await store.adelete(space, "k")
     assert await store.asearch(space) == []
+
+
+def test_only_a_memory_of_ours_will_do() -> None:
+    with pytest.raises(InvalidInput, match="MemorySystem"):
+        TieredMemoryStore("./memory")  # type: ignore[arg-type] # that is the point
 
 
 def test_a_namespace_can_be_erased_as_a_user(store: TieredMemoryStore, memory: MemorySystem) -> None:

@@ -207,10 +207,21 @@ async def test_what_the_program_got_wrong_is_raised(folder_house: House) -> None
         await tools["search_memories"].ainvoke({"query": "peanuts"})
 
 
-@pytest.mark.parametrize("options", [{"user_id": ""}, {"k": 0}, {"filter": {"nothing": 1}}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"user_id": ""},
+        {"session_id": ""},
+        {"agent_id": ""},
+        {"k": 0},
+        {"filter": {"nothing": 1}},
+        {"max_tokens": 0},
+        {"memory": "./memory"},
+    ],
+)
 def test_what_cannot_work_is_refused_at_once(memory: MemorySystem, options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
-        create_memory_tools(memory, **options)
+    with pytest.raises(InvalidInput, match=next(iter(options))):
+        create_memory_tools(**{"memory": memory, **options})
 
 
 def test_a_model_reads_what_they_are_for(memory: MemorySystem) -> None:
