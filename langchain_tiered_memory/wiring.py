@@ -10,12 +10,12 @@ import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, shown
-from langchain_tiered_memory.core.inputs import share
+from langchain_tiered_memory.core.inputs import END_OF_TIME, share
 from langchain_tiered_memory.core.model import MemoryType, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import (
@@ -35,6 +35,7 @@ logger = logging.getLogger("langchain_tiered_memory.wiring")
 
 DATABASE_FILE = "memory.db"
 CHROMA_FOLDER = "chroma"
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _INDEX_CALLS = ("upsert", "delete", "drop", "query", "ids", "close")
 
 
@@ -91,6 +92,7 @@ class Wiring:
         if without and index is not None:
             for user_id in records.users():  # a folder that was removed is written anew
                 records.mark_unindexed(user_id)
+        counter = _counter(plan.settings.working.encoding)
         return Parts(
             items=items,
             records=records,
@@ -99,8 +101,8 @@ class Wiring:
             index_always=always,
             embedder=self._embedder(),
             scorer=_scorer(plan.scorer),
-            extractor=_extractor(plan.extractor),
-            counter=_counter(plan.settings.working.encoding),
+            extractor=_extractor(plan, counter),
+            counter=counter,
             clock=_present(plan.clock),
             settings=plan.settings,
             weights=plan.weights,
@@ -228,10 +230,14 @@ class SteadyScorer:
         return self._second.score(content, memory_type=memory_type, role=role)
 
 
-def _extractor(given: object) -> FactExtractor:
-    from langchain_tiered_memory.extraction import RuleExtractor, as_extractor
+def _extractor(plan: Plan, counter: TokenCounter) -> FactExtractor:
+    from langchain_tiered_memory.extraction import ModelExtractor, RuleExtractor, as_extractor
 
-    return RuleExtractor() if given is None else as_extractor(given)
+    if plan.extractor is not None:
+        return as_extractor(plan.extractor)
+    if plan.llm is not None:
+        return ModelExtractor(plan.llm, settings=plan.settings.extraction, count=counter.text)
+    return RuleExtractor()
 
 
 def _present(clock: Clock) -> Clock:
@@ -241,6 +247,9 @@ def _present(clock: Clock) -> Clock:
         told: object = clock()
         if not isinstance(told, datetime) or told.utcoffset() is None:
             raise ConfigError(f"the clock returned {shown(told)}: an aware datetime is needed")
+        if not _BEGINNING <= told < END_OF_TIME:
+            years = f"from {_BEGINNING.year} to {END_OF_TIME.year - 1}"
+            raise ConfigError(f"the clock returned {shown(told)}: an instant in the years {years} is needed")
         return to_utc(told)
 
     return now

@@ -288,8 +288,8 @@ class SyncMemory(Protocol):
         """Merge an export into a user, by id. Memories go to long-term memory; what was forgotten stays so.
 
         Raises:
-            InvalidInput: A line is not one of an export; what stood before it may have been imported already, and
-                importing again doubles nothing.
+            InvalidInput: The file is none, or a line is not one of an export; nothing was imported.
+            BackendUnavailable: The store did not take it all; importing again doubles nothing.
         """
 
     def session(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.filters import compile_filter
-from langchain_tiered_memory.core.model import Tier
+from langchain_tiered_memory.core.model import ScoredMemory, Tier
 from langchain_tiered_memory.core.question import Question
 
 
@@ -93,3 +93,30 @@ def listing(
         include_superseded=include_superseded,
     )
     return Listing(asked, inputs.tier(tier), inputs.optional_label("after", after))
+
+
+def hits(field: str, value: object, user_id: str) -> tuple[ScoredMemory, ...]:
+    """Return hits of an earlier recall: those of this user.
+
+    Raises:
+        InvalidInput: They are something else.
+    """
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InvalidInput(field, type(value), "the memories of an earlier context, or None, are needed")
+    for one in value:
+        if not isinstance(one, ScoredMemory):
+            raise InvalidInput(field, type(one), "each has to be a memory that a recall returned")
+    return tuple(one for one in value if one.user_id == user_id)
+
+
+def names(field: str, value: object) -> Mapping[str, str]:
+    """Return a mapping of text to text; {} for None.
+
+    Raises:
+        InvalidInput: It is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(one, str) for pair in value.items() for one in pair):
+        raise InvalidInput(field, value, "a mapping of str to str is needed")
+    return dict(value)

@@ -78,7 +78,8 @@ class Chats:
             filter=filter,
             weights=rooms.parts.weights,
         )
-        return rooms.contexts.build(at.session_id, question, budget, speakers, recalled)
+        hits = None if recalled is None else asking.hits("recalled", recalled, at.user_id)
+        return rooms.contexts.build(at.session_id, question, budget, asking.names("speakers", speakers), hits)
 
     def clear(self, at: Address) -> int:
         """Remove the transcript; see `SyncSession.clear`."""

@@ -12,7 +12,11 @@ from langchain_tiered_memory.core.errors import ConfigError, shown
 
 LEAST_WINDOW_TOKENS = 16
 """A budget below this has no room for a message and the mark of a cut."""
+LONGEST = timedelta(days=365_000)
+"""No duration is longer, so that no instant leaves the calendar."""
 _ROUNDING = 1e-6
+_LEAST_BATCH = 256
+_AROUND_TOKENS = 4_000
 
 
 def _demand(holds: object, name: str, value: object, allowed: str) -> None:
@@ -29,6 +33,8 @@ def _check_types(settings: object, room: str) -> None:
         exact = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
         named = wanted.__name__ if isinstance(wanted, type) else "timedelta, or None"
         _demand(exact or whole, f"{room}.{one.name}", value, f"a {named} is needed")
+        short = not isinstance(value, timedelta) or value <= LONGEST
+        _demand(short, f"{room}.{one.name}", value, f"at most {LONGEST.days} days are possible")
 
 
 def _share(value: float) -> bool:
@@ -122,6 +128,30 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionSettings:
+    """How much one `consolidate` may ask a language model for facts; the rules ask none."""
+
+    batch: int = 20
+    """Most memories in one question."""
+    batch_tokens: int = 4_000
+    """Most tokens of memories in one question, at least 256; of a longer memory only the beginning is read."""
+    max_calls: int = 50
+    """Most questions, those repeated for an unusable answer included."""
+    max_tokens: int = 200_000
+    """Most tokens of questions and answers; no question is begun that would pass it, only the last answer may. At
+    least 4,000 more than `batch_tokens`, for the instructions and an answer."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        _check_types(self, "extraction")
+        least = self.batch_tokens + _AROUND_TOKENS
+        _demand(self.batch >= 1, "extraction.batch", self.batch, "at least 1")
+        _demand(self.batch_tokens >= _LEAST_BATCH, "extraction.batch_tokens", self.batch_tokens, "at least 256 tokens")
+        _demand(self.max_calls >= 1, "extraction.max_calls", self.max_calls, "at least 1")
+        _demand(self.max_tokens >= least, "extraction.max_tokens", self.max_tokens, f"at least {least} tokens here")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceSettings:
     """What happens without being asked."""
 
@@ -151,13 +181,23 @@ class Settings:
     short_term: ShortTermSettings = field(default_factory=ShortTermSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        rooms = WorkingSettings, PlacementSettings, ShortTermSettings, SearchSettings, MaintenanceSettings
-        for one, wanted in zip(fields(self), rooms, strict=True):
-            value = getattr(self, one.name)
+        for one in fields(self):
+            value, wanted = getattr(self, one.name), _ROOMS[one.name]
             _demand(isinstance(value, wanted), f"settings.{one.name}", value, f"a {wanted.__name__} is needed")
+
+
+_ROOMS: Mapping[str, type] = {
+    "working": WorkingSettings,
+    "placement": PlacementSettings,
+    "short_term": ShortTermSettings,
+    "search": SearchSettings,
+    "maintenance": MaintenanceSettings,
+    "extraction": ExtractionSettings,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from langchain_tiered_memory.core.errors import InvalidInput
+from langchain_tiered_memory.core.lives import VALUES
 from langchain_tiered_memory.core.model import MESSAGE_FIELDS, Memory, MemoryType, Message, Tier, to_utc
 
 MAX_ID_CHARS = 512
@@ -19,6 +22,10 @@ MAX_DEPTH = 64
 """Most levels of mappings and lists in metadata, and in a message's parts, calls and extra."""
 MAX_COUNT = 2**63 - 1
 """Largest whole number; every store holds it."""
+MAX_ACCESSES = 2**52
+"""Most accesses that a memory can bring along: every store can count on from there."""
+END_OF_TIME = datetime(2262, 1, 1, tzinfo=UTC)
+"""Nothing is written at or after this instant: the order of writing is kept in nanoseconds since 1970."""
 MAX_MESSAGE_BYTES = 64_000_000
 """Most JSON in one message's parts, calls and extra: a few images."""
 
@@ -104,16 +111,17 @@ def tier(value: object) -> Tier | None:
 
 def share(field: str, value: object) -> float:
     """Return a finite number in [0, 1]."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1
-    if not good:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise InvalidInput(field, value, "a number from 0 to 1 is needed")
-    return float(value)  # type: ignore[arg-type] # checked above
+    return float(value)
 
 
-def count(field: str, value: object, least: int = 1) -> int:
-    """Return a whole number of at least `least`."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_COUNT:
+def count(field: str, value: object, least: int = 1, most: int = MAX_COUNT) -> int:
+    """Return a whole number from `least` to `most`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise InvalidInput(field, value, f"a whole number of at least {least} is needed")
+    if value > most:
+        raise InvalidInput(field, value, f"at most {most} is possible")
     return value
 
 
@@ -186,9 +194,9 @@ def memory(value: object, max_bytes: int) -> Memory:
         content(value.content, max_bytes),
         memory_type(value.memory_type),
         share("importance", value.importance),
-        created_at=_moment("created_at", value.created_at),
+        created_at=_written_at("created_at", value.created_at),
         last_accessed=_moment("last_accessed", value.last_accessed),
-        access_count=count("access_count", value.access_count, 0),
+        access_count=count("access_count", value.access_count, 0, MAX_ACCESSES),
         id="" if value.id == "" else label("id", value.id),
         user_id=value.user_id,
         tier=tier(value.tier),
@@ -202,7 +210,7 @@ def memory(value: object, max_bytes: int) -> Memory:
         name=optional_label("name", value.name),
         origin=optional_label("origin", value.origin),
         source_ids=tuple(label("source_ids", one) for one in sources),
-        metadata=metadata(value.metadata),
+        metadata=metadata(value.metadata, max_bytes=max_bytes if value.origin == VALUES else MAX_METADATA_BYTES),
         pinned=flag("pinned", value.pinned),
     )
 
@@ -212,6 +220,23 @@ def _moment(field: str, value: object) -> datetime:
     if found is None:
         raise InvalidInput(field, value, "a datetime is needed")
     return found
+
+
+def _written_at(field: str, value: object) -> datetime:
+    found = _moment(field, value)
+    if found >= END_OF_TIME:
+        raise InvalidInput(field, value, f"an instant before the year {END_OF_TIME.year} is needed")
+    return found
+
+
+def path(field: str, value: object) -> Path | None:
+    """Return what was given as a path; None when it is no path."""
+    if not isinstance(value, (str, PathLike)):
+        return None
+    name = fspath(value)
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InvalidInput(field, value, "the path of a file is needed")
+    return Path(name)
 
 
 def to_message(value: object) -> Message:

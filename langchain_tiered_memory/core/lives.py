@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from langchain_tiered_memory.core.model import Memory
@@ -11,8 +12,15 @@ VALUES = "values"
 
 
 def is_value(memory: Memory) -> bool:
-    """Say whether a memory is a value under a key."""
-    return memory.origin == VALUES and "updated_at" in memory.metadata
+    """Say whether a memory is a value under a key: one that was put, not one that anybody gave such an origin."""
+    about = memory.metadata
+    if memory.origin != VALUES or not isinstance(about.get("key"), str) or not isinstance(about.get("value"), Mapping):
+        return False
+    try:
+        put, _ = last_put(memory), life_of(memory)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return False
+    return "searchable" in about and put.utcoffset() is not None
 
 
 def last_put(memory: Memory) -> datetime:
@@ -29,4 +37,4 @@ def life_of(memory: Memory) -> timedelta | None:
 def is_over(memory: Memory, now: datetime) -> bool:
     """Say whether the life of a value is over."""
     life = life_of(memory)
-    return life is not None and max(memory.last_accessed, last_put(memory)) + life <= now
+    return life is not None and now - max(memory.last_accessed, last_put(memory)) >= life

@@ -90,7 +90,7 @@ class Memory:
     def __post_init__(self) -> None:
         """Read a type given as a plain string, and let `observed_at` default to `created_at`."""
         object.__setattr__(self, "memory_type", MemoryType(self.memory_type))
-        if self.observed_at == UNSET_TIME:
+        if self.observed_at is UNSET_TIME:  # the object: somebody may mean that very instant
             object.__setattr__(self, "observed_at", self.created_at)
 
     @property

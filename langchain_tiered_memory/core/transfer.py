@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import bodies_of
-from langchain_tiered_memory.core.errors import InvalidInput
+from langchain_tiered_memory.core.errors import InvalidInput, TieredMemoryError
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, MESSAGE_FIELDS, Memory, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
@@ -26,6 +26,8 @@ _BATCH = 500
 _TIMES = ("created_at", "last_accessed", "observed_at", "valid_to")
 _KINDS = ("memory", "message")
 _EMPTY: tuple[object, ...] = ((), [], {}, "")
+_Ordered = tuple[Memory, int | None]
+"""A memory and its place in the order of writing, if it is told."""
 _APART = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
@@ -41,10 +43,14 @@ class Transfer:
         """Write `lines` to a text file, or to a path that appears only when it is complete.
 
         What a path leads to is kept: a link stays one, and into a pipe or a device the lines go as they come.
+
+        Raises:
+            InvalidInput: It is neither, or no text can be written to it.
         """
-        if not isinstance(file, (str, Path)):
+        path = inputs.path("file", file)
+        if path is None:
             return _written(file, self.lines(user_id))
-        target = Path(file).resolve()
+        target = path.resolve()
         if target.exists() and not target.is_file():
             with target.open("w", encoding="utf-8", errors="surrogatepass") as out:
                 return _written(out, self.lines(user_id))
@@ -61,15 +67,13 @@ class Transfer:
         """Merge a text file, or the file at a path; see `load`.
 
         Raises:
-            InvalidInput: It is no text in UTF-8, or a line is not one of an export.
+            InvalidInput: It is neither, or no text in UTF-8, or a line is not one of an export.
         """
-        try:
-            if not isinstance(file, (str, Path)):
-                return self.load(user_id, file)
-            with Path(file).open(encoding="utf-8", errors="surrogatepass") as lines:
-                return self.load(user_id, lines)
-        except UnicodeDecodeError as error:
-            raise InvalidInput("file", str(file), f"a text in UTF-8 is needed ({error.reason})") from None
+        path = inputs.path("file", file)
+        if path is None:
+            return self.load(user_id, _texts(file))
+        with path.open(encoding="utf-8", errors="surrogatepass") as lines:
+            return self.load(user_id, _texts(lines))
 
     def lines(self, user_id: str) -> Iterator[str]:
         """Yield one JSON text per memory in the order of writing, then per message, sessions one after the other."""
@@ -93,10 +97,10 @@ class Transfer:
         """Merge lines written by `lines` into a user; what was forgotten stays so. All go to long-term memory.
 
         Raises:
-            InvalidInput: A line is not one of an export; the lines before it may have been imported.
+            InvalidInput: A line is not one of an export; nothing was imported.
         """
         report = TransferReport()
-        entries: list[Entry] = []
+        memories: list[_Ordered] = []
         messages: list[StoredMessage] = []
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -105,15 +109,13 @@ class Transfer:
             if row["kind"] == "message":
                 messages.append(self._message(row, number))
             else:
-                entries.append(self._entry(user_id, row, number))
-            if len(entries) == _BATCH:
-                report, entries = self._apply(user_id, entries, report), []
-        report = self._apply(user_id, entries, report)
+                memories.append(self._memory(user_id, row, number))
+        for start in range(0, len(memories), _BATCH):
+            report = self._apply(user_id, memories[start : start + _BATCH], report)
         return self._append(user_id, messages, report)
 
-    def _apply(self, user_id: str, entries: list[Entry], report: TransferReport) -> TransferReport:
-        if not entries:
-            return report
+    def _apply(self, user_id: str, memories: Sequence[_Ordered], report: TransferReport) -> TransferReport:
+        entries = [self._entry(memory, order) for memory, order in memories]
         items = {item.id: item for item in self._parts.items.get(user_id, [entry.memory.id for entry in entries])}
         merged = [
             self._merged(entry, items[entry.memory.id]) if entry.memory.id in items else entry for entry in entries
@@ -141,7 +143,11 @@ class Transfer:
             access_count=max(item.access_count, entry.memory.access_count),
             last_accessed=max(item.last_accessed, entry.memory.last_accessed),
         )
-        return replace(self._admission.entry(memory, memory.created_at, repeatable=False), order=entry.order)
+        return self._entry(memory, entry.order)
+
+    def _entry(self, memory: Memory, order: int | None) -> Entry:
+        entry = self._admission.entry(memory, self._parts.clock(), repeatable=False)
+        return entry if order is None else replace(entry, order=order)
 
     def _append(self, user_id: str, messages: list[StoredMessage], report: TransferReport) -> TransferReport:
         by_session: dict[str, list[StoredMessage]] = {}
@@ -154,15 +160,14 @@ class Transfer:
             merged += len(new) - sum(new)
         return replace(report, messages=added, merged=report.merged + merged)
 
-    def _entry(self, user_id: str, row: Mapping[str, Any], number: int) -> Entry:
+    def _memory(self, user_id: str, row: Mapping[str, Any], number: int) -> _Ordered:
         try:
             known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
             known |= {name: _instant(known[name]) for name in _TIMES if name in known}
             given = Memory(**{**known, "user_id": user_id, "tier": Tier.LONG_TERM})
             memory = inputs.memory(given, self._parts.settings.placement.max_content_bytes)
             inputs.label("id", memory.id)
-            entry = self._admission.entry(memory, memory.created_at, repeatable=False)
-            return replace(entry, order=inputs.count("order", row.get("order", entry.order), 0))
+            return memory, None if row.get("order") is None else inputs.count("order", row["order"], 0)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(f"line {number}", "memory", f"a memory of an export is needed ({error})") from error
 
@@ -186,18 +191,43 @@ class Transfer:
         return found[::-1]
 
 
-def _written(out: TextIO, lines: Iterable[str]) -> TransferReport:
+def _written(out: object, lines: Iterable[str]) -> TransferReport:
+    write = getattr(out, "write", None)
+    if not callable(write):
+        raise InvalidInput("file", out, "a path or an open text file is needed")
     memories = messages = 0
     for line in lines:
-        out.write(line + "\n")
+        try:
+            write(line + "\n")
+        except (TypeError, ValueError) as error:
+            remedy = "a path is needed, or a file open for writing text in UTF-8 (errors='surrogatepass')"
+            raise InvalidInput("file", out, f"{remedy}: {type(error).__name__}") from error
         is_memory = line.startswith('{"kind": "memory"')
         memories, messages = memories + is_memory, messages + (not is_memory)
     return TransferReport(memories=memories, messages=messages)
 
 
+def _texts(lines: object) -> Iterator[str]:
+    """Yield the lines of a text, and say in our words what it is when it is none."""
+    if isinstance(lines, (bytes, bytearray, Mapping)) or not isinstance(lines, Iterable):
+        raise InvalidInput("file", lines, "a path or an open text file is needed")
+    try:
+        for line in lines:
+            if not isinstance(line, str):
+                kind = type(line).__name__
+                raise InvalidInput("file", lines, f"lines of text are needed, not of {kind}: open it as text")
+            yield line
+    except TieredMemoryError:
+        raise
+    except UnicodeDecodeError as error:
+        raise InvalidInput("file", lines, f"a text in UTF-8 is needed ({error.reason})") from None
+    except ValueError as error:
+        raise InvalidInput("file", lines, f"a text file open for reading is needed ({error})") from error
+
+
 def _row(line: str, number: int) -> Mapping[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line.removeprefix("\ufeff"))  # some editors begin a file with it
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"line {number}", "text", f"one JSON object per line is needed ({error})") from None
     if not isinstance(row, dict) or row.get("kind") not in _KINDS:

@@ -68,6 +68,8 @@ class Turns:
             back = int(previous[back]) if back != NONE else NONE
             ahead = int(following[ahead]) if ahead != NONE else NONE
             found += [one for one in (back, ahead) if one != NONE]
+            if back == ahead == NONE:  # the session ends long before some numbers do
+                break
         return found
 
     def _sort(self, number: int) -> None:

@@ -17,9 +17,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from langchain_tiered_memory.core import inputs
-from langchain_tiered_memory.core.config import RankingWeights
+from langchain_tiered_memory.core.config import LONGEST, RankingWeights
 from langchain_tiered_memory.core.derive import digest
-from langchain_tiered_memory.core.errors import Conflict, NotFound, shown
+from langchain_tiered_memory.core.errors import Conflict, InvalidInput, NotFound, shown
 from langchain_tiered_memory.core.lives import VALUES, is_over, is_value, last_put, life_of
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.opening import Opening
@@ -89,13 +89,14 @@ class SyncValues:
             BackendUnavailable: The store did not take it.
         """
         user = inputs.user(user_id)
+        _check(key, value, ttl)
         rooms = self._opening.writable(user)
         limit, now = rooms.parts.settings.placement.max_content_bytes, rooms.parts.clock()
         said = inputs.size("text", text, limit) if text is not None and text.strip() else None
         about = {"key": key, "value": value, "searchable": said is not None, "updated_at": now.isoformat()}
         about |= {} if ttl is None else {"ttl_s": ttl.total_seconds()}
         draft = Memory(
-            said or key or "-",
+            said or (key if key.strip() else "-"),
             MemoryType.FACT,
             _IMPORTANCE,
             created_at=now,
@@ -173,6 +174,15 @@ class SyncValues:
     def users(self, prefix: str) -> tuple[str, ...]:
         """Return every user with a long-term record whose id begins so, sorted."""
         return tuple(sorted(self._opening.rooms().parts.records.users(prefix)))
+
+
+def _check(key: object, value: object, ttl: object) -> None:
+    if not isinstance(key, str):
+        raise InvalidInput("key", key, "a str is needed")
+    if not isinstance(value, Mapping):
+        raise InvalidInput("value", type(value), "a mapping of names to JSON values is needed")
+    if ttl is not None and not (isinstance(ttl, timedelta) and abs(ttl) <= LONGEST):
+        raise InvalidInput("ttl", ttl, f"a timedelta of at most {LONGEST.days} days is needed, or None for ever")
 
 
 def _id(key: str, count: int) -> str:
