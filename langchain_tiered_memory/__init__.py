@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_tiered_memory.alone import LongTermMemory, ShortTermMemory, WorkingMemory
     from langchain_tiered_memory.core.config import (
+        ExtractionSettings,
         MaintenanceSettings,
         PlacementSettings,
         RankingWeights,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         Status,
         TransferReport,
     )
+    from langchain_tiered_memory.extraction import ModelExtractor, ModelScorer
     from langchain_tiered_memory.faces import Session
     from langchain_tiered_memory.langchain import (
         TieredChatMessageHistory,
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "alone": ("LongTermMemory", "ShortTermMemory", "WorkingMemory"),
     "core.config": (
+        "ExtractionSettings",
         "MaintenanceSettings",
         "PlacementSettings",
         "RankingWeights",
@@ -115,6 +118,7 @@ _ROOMS = {
         "Status",
         "TransferReport",
     ),
+    "extraction": ("ModelExtractor", "ModelScorer"),
     "faces": ("Session",),
     "langchain": (
         "TieredChatMessageHistory",
@@ -141,6 +145,7 @@ __all__ = [
     "Explanation",
     "ExtractedFact",
     "ExtractionError",
+    "ExtractionSettings",
     "FactExtractor",
     "ForgetReceipt",
     "HistoryEvent",
@@ -153,7 +158,9 @@ __all__ = [
     "MemorySystem",
     "MemoryType",
     "Message",
+    "ModelExtractor",
     "ModelMismatch",
+    "ModelScorer",
     "NewMemory",
     "NotFound",
     "PlacementSettings",

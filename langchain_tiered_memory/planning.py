@@ -29,6 +29,7 @@ class Plan:
     postgres: object
     path: Path | str | None
     embedder: object = None
+    llm: object = None
     scorer: ImportanceScorer | None = None
     extractor: FactExtractor | None = None
     weights: RankingWeights = field(default_factory=lambda: RankingWeights.DEFAULT)
@@ -55,9 +56,7 @@ def plan(redis: object, vector_db: object, postgres: object, path: object, optio
     for name, value in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)):
         _check_place(name, value)
     given = {name: value for name, value in options.items() if value is not None}
-    if given.pop("llm", None) is not None:
-        raise ConfigError("llm= has no use yet: give a scorer= or extractor= that calls your model")
-    strangers = set(given) - {"embedder", "scorer", "extractor", "weights", "settings", "clock"}
+    strangers = set(given) - {"embedder", "llm", "scorer", "extractor", "weights", "settings", "clock"}
     if strangers:
         raise ConfigError(f"unknown options {', '.join(sorted(strangers))}: see MemorySystem")
     _check_type(given, "weights", RankingWeights)
@@ -97,6 +96,10 @@ def _check_models(given: dict[str, Any]) -> None:
     scorer = given.get("scorer")
     if scorer is not None and (isinstance(scorer, type) or not callable(getattr(scorer, "score", None))):
         raise ConfigError(f"scorer={shown(scorer)} cannot be used: an object with score(content, …) is needed")
+    if "llm" in given:
+        from langchain_tiered_memory.extraction import as_model
+
+        as_model(given["llm"])
     if "extractor" in given:
         from langchain_tiered_memory.extraction import as_extractor
 

@@ -57,8 +57,11 @@ class MemorySystem:
                 under `path`.
             path: Folder of what is embedded; ":memory:" keeps it in RAM.
             **options: `embedder` (ours, LangChain's, LlamaIndex's, Chroma's, or a function from texts to vectors),
-                `scorer`, `extractor`, `weights` (a `RankingWeights`), `settings` (a `Settings`), `clock` (a callable
-                returning the present as an aware datetime).
+                `llm` (a LangChain chat model, a LlamaIndex LLM, or a function from a prompt to an answer: `consolidate`
+                asks it for facts instead of the rules, no other call asks it), `extractor` (finds facts in its place),
+                `scorer` (judges importance, otherwise by rules; `ModelScorer(llm)` asks a model), `weights` (a
+                `RankingWeights`), `settings` (a `Settings`), `clock` (a callable returning the present as an aware
+                datetime).
 
         Raises:
             ConfigError: These arguments cannot work.

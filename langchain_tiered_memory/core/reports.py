@@ -41,6 +41,10 @@ class ConsolidationReport:
         kept: Short-term items that stay where they are.
         failed: Sources whose facts could not be extracted; they are left as they were and tried again next time.
         facts: Facts that were added.
+        waiting: Sources that a language model was not asked about, because this run had spent what it may, or the
+            model kept failing; they are left as they were and have their turn next time.
+        model_calls: Questions put to a language model, those repeated for an unusable answer included; 0 with rules.
+        model_tokens: Tokens of these questions and their answers: as the model tells, else as counted here.
     """
 
     promoted: int = 0
@@ -50,6 +54,9 @@ class ConsolidationReport:
     kept: int = 0
     failed: int = 0
     facts: int = 0
+    waiting: int = 0
+    model_calls: int = 0
+    model_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 from langchain_tiered_memory.core.errors import ConfigError, ExtractionError, shown
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.ports import ExtractedFact, FactExtractor
+from langchain_tiered_memory.extraction.model import ModelExtractor
 
 
 def as_extractor(obj: Any) -> FactExtractor:
@@ -17,6 +18,8 @@ def as_extractor(obj: Any) -> FactExtractor:
     Raises:
         ConfigError: `obj` has no `extract`, or one that answers only to `await`.
     """
+    if isinstance(obj, ModelExtractor):  # fails and answers as the port says, and counts what it asks
+        return obj
     extract = getattr(obj, "extract", None)
     if isinstance(obj, type) or not callable(extract):
         raise ConfigError(f"extractor={shown(obj)} cannot be used: an object with extract(memories) is needed")
