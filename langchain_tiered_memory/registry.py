@@ -62,7 +62,10 @@ class Registry(Generic[S]):
         with self._lock:
             if name not in self._factories:
                 word = "a URL" if "://" in name else shown(name)  # which may hold a password
-                raise ConfigError(f"no memory is registered as {word}: call MemorySystem.register first")
+                raise ConfigError(
+                    f"no memory is registered as {word}: call MemorySystem.register first; "
+                    "a folder is named by its absolute path"
+                )
             if name not in self._made:
                 self._made[name] = self._factories[name]()
             return self._made[name]
@@ -79,6 +82,9 @@ class Registry(Generic[S]):
         Raises:
             ConfigError: It is neither a registered name nor the absolute path of a folder.
         """
+        given: object = reference
+        if not isinstance(given, (str, Path)):
+            raise ConfigError(f"{shown(type(given))} names no memory: a registered name or a folder is needed")
         with self._lock:
             if isinstance(reference, str) and (reference in self._factories or not Path(reference).is_absolute()):
                 return self._nameless.get(reference) or self.registered(reference)

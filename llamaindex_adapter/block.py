@@ -120,6 +120,8 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
             hits = await self.memory.recall(
                 self.user_id, query, self.k, agent_id=self.agent_id, filter={"$and": filters}
             )
+        except InvalidInput:
+            raise  # what was asked for can never be recalled; it is no failing store
         except TieredMemoryError as error:
             logger.warning("the turn goes on without notes: %s", error)
             return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -32,7 +33,7 @@ class TieredMemoryRetriever(BaseRetriever):
 
     def __init__(
         self,
-        memory: MemorySystem,
+        memory: MemorySystem | str | Path,
         user_id: str,
         *,
         session_id: str | None = None,
@@ -47,7 +48,7 @@ class TieredMemoryRetriever(BaseRetriever):
         """Say whose memory is asked; nothing is read yet.
 
         Args:
-            memory: The memory to ask.
+            memory: The memory to ask, or what `MemorySystem.at` finds it by.
             user_id: Whose memories.
             session_id: The current session: its window helps a bare query and is not returned again.
             agent_id: Leaves this agent's memories and the shared ones; None all of the user's.
@@ -60,11 +61,14 @@ class TieredMemoryRetriever(BaseRetriever):
             **options: Those of every retriever of LlamaIndex.
 
         Raises:
+            ConfigError: No memory is found by that name.
             InvalidInput: An argument cannot be used.
         """
         super().__init__(**options)
-        memory.session(user_id, session_id or "any", agent_id=agent_id)  # refuses what cannot be used
-        self._memory = memory
+        found = memory if isinstance(memory, MemorySystem) else MemorySystem.at(memory)
+        session = "any" if session_id is None else session_id
+        found.session(user_id, session, agent_id=agent_id)  # refuses what cannot be used
+        self._memory = found
         self._user_id = user_id
         self._quoted = quoted
         self._asked: dict[str, Any] = {

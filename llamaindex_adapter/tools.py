@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from llama_index.core.bridge.pydantic import BaseModel, Field
@@ -43,7 +44,7 @@ class ForgetMemory(BaseModel):
 
 
 def create_memory_tools(
-    memory: MemorySystem,
+    memory: MemorySystem | str | Path,
     user_id: str | Callable[[], str],
     *,
     session_id: str | Callable[[], str | None] | None = None,
@@ -57,7 +58,7 @@ def create_memory_tools(
     What goes wrong is raised; agents tell it their model in words, which may try again.
 
     Args:
-        memory: The memory to look after.
+        memory: The memory to look after, or what `MemorySystem.at` finds it by.
         user_id: Whose; or a function that says so at each call.
         session_id: The conversation, or a function that says which. What is saved bears its name, and what its window
             shows is not searched again.
@@ -65,9 +66,17 @@ def create_memory_tools(
         k: How many memories a search returns at most.
         filter: Which memories may be found, as in `MemorySystem.recall`.
         max_tokens: Most tokens of the texts that a search returns together.
+
+    Raises:
+        ConfigError: No memory is found by that name.
+        InvalidInput: An argument cannot be used.
     """
+    found = memory if isinstance(memory, MemorySystem) else MemorySystem.at(memory)
+    user = "any" if callable(user_id) else user_id
+    session = "any" if session_id is None or callable(session_id) else session_id
+    found.session(user, session, agent_id=agent_id)  # refuses what cannot be used
     asked = {"k": k, "agent_id": agent_id, "filter": filter, "max_tokens": max_tokens}
-    calls = _Calls(memory, user_id, session_id, asked)
+    calls = _Calls(found, user_id, session_id, asked)
     return [
         _tool("save_memory", SaveMemory, calls.save, calls.asave),
         _tool("search_memories", SearchMemories, calls.search, calls.asearch),

@@ -98,6 +98,12 @@ def test_a_word_that_names_nothing_is_refused_and_a_password_never_shown(referen
         MemorySystem.at(reference)
 
     assert "hunter2" not in str(caught.value)
+    assert "absolute path" in str(caught.value)
+
+
+def test_what_is_no_word_names_nothing() -> None:
+    with pytest.raises(ConfigError, match=r"'int'.*a registered name or a folder is needed"):
+        MemorySystem.at(12)  # type: ignore[arg-type] # that is the point
 
 
 def test_a_memory_is_pickled_by_its_reference(name: str) -> None:

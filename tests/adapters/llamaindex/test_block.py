@@ -363,6 +363,14 @@ class TestWhatItIs:
         with pytest.raises(ValueError, match="k"):
             TieredMemoryBlock(memory, ADA, k=0)
 
+    async def test_a_filter_that_means_nothing_is_an_error_and_not_a_turn_without_notes(
+        self, memory: MemorySystem
+    ) -> None:
+        block = TieredMemoryBlock(memory, ADA, filter={"metadata.n": {"$near": 1}})
+
+        with pytest.raises(InvalidInput, match="near"):
+            await block.aget([said("peanuts")], session_id="chat")
+
     async def test_it_comes_back_from_where_it_was_stored(self, block: TieredMemoryBlock) -> None:
         for found in (
             TieredMemoryBlock(**block.model_dump()),

@@ -15,7 +15,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
 
-from langchain_tiered_memory import InvalidInput, MemorySystem
+from langchain_tiered_memory import ConfigError, InvalidInput, MemorySystem
 from llamaindex_adapter import TieredMemoryRetriever
 from tests.adapters.llamaindex.conftest import ADA, PEANUTS
 from tests.adapters.llamaindex.models import ANSWER, Recorder, calls
@@ -99,10 +99,16 @@ def test_the_current_session_is_not_returned(memory: MemorySystem) -> None:
 
 
 def test_what_cannot_be_used_is_refused_at_once(memory: MemorySystem) -> None:
-    wrong: list[dict[str, Any]] = [{"user_id": ""}, {"user_id": ADA, "agent_id": ""}]
+    wrong: list[dict[str, Any]] = [{"user_id": ""}, {"agent_id": ""}, {"session_id": ""}]
     for given in wrong:
-        with pytest.raises(InvalidInput):
-            TieredMemoryRetriever(memory, **given)
+        with pytest.raises(InvalidInput, match=next(iter(given))):
+            TieredMemoryRetriever(memory, **{"user_id": ADA, **given})
+    with pytest.raises(ConfigError, match="register"):
+        TieredMemoryRetriever("nobody", ADA)
+
+
+def test_a_memory_may_be_named(memory: MemorySystem) -> None:
+    assert TieredMemoryRetriever(memory.reference, ADA).retrieve(QUESTION)[0].text == PEANUTS
 
 
 def test_hostile_text_reaches_no_model(memory: MemorySystem) -> None:

@@ -9,7 +9,7 @@ import pytest
 from llama_index.core.agent import FunctionAgent
 from llama_index.core.tools import FunctionTool
 
-from langchain_tiered_memory import InvalidInput, MemorySystem
+from langchain_tiered_memory import ConfigError, InvalidInput, MemorySystem
 from llamaindex_adapter import create_memory_tools
 from tests.adapters.llamaindex.conftest import ADA, PEANUTS, said
 from tests.adapters.llamaindex.models import ANSWER, Recorder, calls
@@ -86,6 +86,21 @@ def test_users_agents_and_sessions_may_be_said_at_each_call(memory: MemorySystem
 def test_what_cannot_be_used_is_raised(tools: dict[str, FunctionTool]) -> None:
     with pytest.raises(InvalidInput, match="memory_type"):
         tools["save_memory"].call(content="x", memory_type="rumour")
+
+
+def test_what_cannot_work_is_refused_at_once(memory: MemorySystem) -> None:
+    wrong: list[dict[str, Any]] = [{"user_id": ""}, {"user_id": None}, {"session_id": ""}, {"agent_id": ""}]
+    for given in wrong:
+        with pytest.raises(InvalidInput, match=next(iter(given))):
+            create_memory_tools(memory, **{"user_id": ADA, **given})
+    with pytest.raises(ConfigError, match="register"):
+        create_memory_tools("nobody", ADA)
+
+
+def test_a_memory_may_be_named(memory: MemorySystem) -> None:
+    search = create_memory_tools(memory.reference, ADA)[1]
+
+    assert PEANUTS in search.call(query="peanuts").content
 
 
 async def test_an_agent_saves_and_searches_and_is_told_of_mistakes(memory: MemorySystem) -> None:
