@@ -38,13 +38,16 @@ class Chats:
     def add(self, at: Address, messages: Sequence[object]) -> tuple[Message, ...]:
         """Append messages; see `SyncSession.add`."""
         rooms = self._opening.writable(at.user_id)
+        rooms.sessions.note_budget(at.user_id, at.session_id, at.max_tokens)
         added = rooms.sessions.add(at.user_id, at.session_id, at.agent_id, messages)
         rooms.background.wake(at.user_id)
         return added
 
     def window(self, at: Address) -> tuple[Message, ...]:
         """Return the window; see `SyncSession.window`."""
-        return self._opening.rooms().sessions.window(at.user_id, at.session_id, at.max_tokens)
+        rooms = self._opening.rooms()
+        rooms.sessions.note_budget(at.user_id, at.session_id, at.max_tokens)
+        return rooms.sessions.window(at.user_id, at.session_id, at.max_tokens)
 
     def transcript(self, at: Address) -> tuple[Message, ...]:
         """Return the transcript; see `SyncSession.transcript`."""
@@ -68,6 +71,7 @@ class Chats:
         """Return the context; see `SyncSession.context`."""
         budget = at.max_tokens if max_tokens is None else inputs.count("max_tokens", max_tokens, LEAST_WINDOW_TOKENS)
         rooms = self._opening.ready()
+        rooms.sessions.note_budget(at.user_id, at.session_id, at.max_tokens)
         asked = "" if query is None else query
         question = asking.question(
             at.user_id,

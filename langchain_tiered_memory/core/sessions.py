@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -22,6 +24,8 @@ from langchain_tiered_memory.core.writing import Writing
 logger = logging.getLogger("langchain_tiered_memory.sessions")
 
 _PAGE = 64
+_BUDGETS = 10_000
+"""Sessions whose budget is kept in mind; of another the settings' holds."""
 _EPISODE_ROLES = frozenset({"user", "assistant"})
 
 
@@ -33,6 +37,16 @@ class Sessions:
         self._snapshots = snapshots
         self._admission = admission
         self._writing = writing
+        self._budgets: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note_budget(self, user_id: str, session_id: str, max_tokens: int) -> None:
+        """Keep in mind how large a session's window is: whoever recalls beside it names the session alone."""
+        with self._lock:
+            self._budgets[user_id, session_id] = max_tokens
+            self._budgets.move_to_end((user_id, session_id))
+            if len(self._budgets) > _BUDGETS:
+                self._budgets.popitem(last=False)
 
     def add(
         self, user_id: str, session_id: str, agent_id: str | None, messages: Iterable[object]
@@ -110,9 +124,14 @@ class Sessions:
         return tuple(one.message for one in self._backwards(user_id, session_id, system=True))[::-1]
 
     def seen(self, user_id: str, session_id: str) -> Window:
-        """Return what the session's window shows, for a recall that need not repeat it."""
-        shown = self.window(user_id, session_id, self._parts.settings.working.max_tokens)
-        return window_of(session_id, shown)
+        """Return what the session's window shows, for a recall that need not repeat it.
+
+        The window is as large as the session that was used last in this process made it; where none was, as the
+        settings say.
+        """
+        with self._lock:
+            budget = self._budgets.get((user_id, session_id), self._parts.settings.working.max_tokens)
+        return window_of(session_id, self.window(user_id, session_id, budget))
 
     def _backwards(self, user_id: str, session_id: str, *, system: bool = False) -> Iterator[StoredMessage]:
         before: int | None = None

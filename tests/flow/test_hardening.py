@@ -198,3 +198,21 @@ def test_a_device_is_written_into_and_not_replaced(memory: Engine) -> None:
     memory.export_user("ada", "/dev/null")
 
     assert Path("/dev/null").is_char_device()
+
+
+def test_a_recall_beside_a_small_window_returns_what_the_window_no_longer_shows(memory: Engine) -> None:
+    """The session is known by its name alone, and its window by the budget it was last used with."""
+    for name, (budget, length) in BUDGETS.items():
+        chat = memory.session("ada", name, max_tokens=budget)
+        chat.add({"role": "user", "content": f"The spare key of {name} lies under the third pot."})
+        chat.add(*({"role": "user", "content": f"And number {n} is {'blah ' * 40}"} for n in range(length)))
+
+    for name, (budget, _) in BUDGETS.items():
+        shown = "spare key" in memory.session("ada", name, max_tokens=budget).window()[0].text
+        assert shown is (name != "small")
+        found = memory.recall("ada", "Where is the spare key?", k=3, session_id=name, filter={"session_id": name})
+        assert any("spare key" in hit.content for hit in found) is not shown, name
+
+
+BUDGETS = {"plain": (None, 60), "small": (100, 60), "large": (20_000, 100)}
+"""Session to its budget, and to how many messages follow; about 80 of them fit into a window of the default size."""
