@@ -51,7 +51,7 @@ class Homes:
 
         Args:
             memory: The memory, its id set.
-            asked: The tier asked for; only the same id overrides it.
+            asked: The tier asked for; the same id overrides it, and so does the same statement in long-term memory.
             repeatable: Whether an episode may be a repetition of an earlier one.
 
         Raises:
@@ -61,7 +61,7 @@ class Homes:
             raise InvalidInput("tier", str(asked), "a value of a slot is kept in long-term memory: leave tier out")
         key = duplicate_key(memory) if repeatable or memory.memory_type is not MemoryType.EPISODE else None
         home = self._of_call.get(("id", memory.id)) or self._standing(memory)
-        if home is None and asked is None and key is not None:
+        if home is None and key is not None and asked is not Tier.LONG_TERM:
             home = self._of_call.get(("key", key)) or self._alike(memory, key)
         if home is None:
             important = memory.importance > self._placement.long_term_above or memory.slot is not None

@@ -8,17 +8,19 @@ whose record stands and that only needs removing.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from functools import partial
+from operator import add
 from typing import TypeVar
 
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import items_of
 from langchain_tiered_memory.core.derive import digest
-from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, ExtractionError, NotFound
+from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, NotFound
+from langchain_tiered_memory.core.extracting import Extraction, ExtractionRun, begin
 from langchain_tiered_memory.core.indexing import vectors_for
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
@@ -59,12 +61,18 @@ class Consolidation:
         now = self._parts.clock()
         items = self.sort(user_id, now, everything=everything, reads=True)
         report = ConsolidationReport(kept=items.kept)
+        run = begin(self._parts.extractor)
         for batch in _batches(items.promote):
-            report = self._batch(user_id, batch, partial(self._bodies, user_id, batch), report, now)
+            report = _sum(report, self._batch(user_id, batch, partial(self._bodies, user_id, batch), run, now))
         taken = {entry.memory.id for entry in items.promote}  # what failed is not asked again in the same run
         for sources in _batches([one for one in self._unconsumed(user_id) if one not in taken]):
-            report = self._batch(user_id, (), partial(self._parts.records.get, user_id, sources), report, now)
-        return replace(report, expired=self.let_go(user_id, items.let_go))
+            if run.spent:
+                report = replace(report, waiting=report.waiting + len(sources))
+            else:
+                read = partial(self._parts.records.get, user_id, sources)
+                report = _sum(report, self._batch(user_id, (), read, run, now))
+        gone = self.let_go(user_id, items.let_go)
+        return replace(report, expired=gone, model_calls=run.calls, model_tokens=run.tokens)
 
     def sort(self, user_id: str, now: datetime, *, everything: bool, reads: bool) -> Sorted:
         """Sort the short-term items into those to promote, to let go and to keep.
@@ -96,6 +104,11 @@ class Consolidation:
         """Remove items whose life is over; one that changed meanwhile stays for the next run. Return how many went."""
         return len(self._parts.items.remove(user_id, {entry.memory.id: entry.version for entry in entries}))
 
+    def promote_now(self, user_id: str, ids: Collection[str]) -> int:
+        """Move the items with these ids to long-term memory; return how many moved."""
+        there = [entry for entry in self._parts.items.changes(user_id, 0).entries if entry.memory.id in ids]
+        return self.promote(user_id, there, self._parts.clock())
+
     def promote(self, user_id: str, entries: Sequence[Entry], now: datetime) -> int:
         """Move items to long-term memory as they are, without extracting facts; return how many moved."""
         moved = 0
@@ -103,7 +116,7 @@ class Consolidation:
             since = self._parts.records.begin(user_id)
             bodies = self._bodies(user_id, batch)
             try:
-                self._write(user_id, _records(batch, bodies), (), now, since)
+                self._write(user_id, self._change(_records(batch, bodies), now, since))
             except Conflict:
                 logger.info("nothing more was promoted: the user was erased meanwhile")
                 return moved
@@ -116,7 +129,7 @@ class Consolidation:
         user_id: str,
         items: Sequence[Entry],
         read: Callable[[], Sequence[Memory]],
-        report: ConsolidationReport,
+        run: ExtractionRun,
         now: datetime,
     ) -> ConsolidationReport:
         """Take one batch of items, or of long-term episodes, through extraction, transaction and removal."""
@@ -124,51 +137,35 @@ class Consolidation:
             since = self._parts.records.begin(user_id)
             bodies = read()
             records = _records(items, bodies)
-            facts, consumed, failed = self._drawn(user_id, bodies, now)
+            facts, consumed, found = self._drawn(user_id, bodies, run, now)
             try:
-                placed = self._write(user_id, [*records, *facts], consumed, now, since)
-            except Conflict:  # some sources were consumed, forgotten or erased meanwhile: look again at what is left
-                if not read():
-                    return report  # nothing is; a new beginning would leave the name of a user who was erased
+                change = self._change([*records, *facts], now, since)
+                as_read = {one.id: one.content for one in bodies if one.tier is Tier.LONG_TERM}
+                placed = self._write(user_id, replace(change, consumed=consumed, as_read=as_read))
+            except Conflict:  # some sources were consumed, reworded, forgotten or erased meanwhile: look again
+                if not read():  # nothing is left; a new beginning would leave the name of a user who was erased
+                    return ConsolidationReport()
                 continue
             self._clear(user_id, items, bodies, now, since)
-            return _counted(report, placed, len(records), failed)
+            return _counted(placed, len(records), found)
         logger.warning("%d sources were left for the next run: they kept changing", len(bodies))
-        return replace(report, failed=report.failed + len(bodies))
+        return ConsolidationReport(failed=len(bodies))
 
     def _drawn(
-        self, user_id: str, bodies: Sequence[Memory], now: datetime
-    ) -> tuple[Sequence[Entry], Sequence[str], int]:
-        """Return the facts of the episodes among the bodies, the sources they consume, and how many failed."""
+        self, user_id: str, bodies: Sequence[Memory], run: ExtractionRun, now: datetime
+    ) -> tuple[Sequence[Entry], tuple[str, ...], Extraction]:
+        """Return the facts of the episodes among the bodies, the sources they consume, and what was found."""
         sources = [one for one in bodies if one.memory_type is MemoryType.EPISODE and one.slot is None]
         done = self._parts.records.consumed(user_id, [one.id for one in sources])
         sources = [one for one in sources if one.id not in done]
-        facts, failed = self._sifted(sources, now)
-        return facts, tuple(one.id for one in sources if one.id not in failed), len(failed)
+        found = run.extract(sources)
+        left = found.failed | found.waiting
+        return self._facts(found, sources, now), tuple(one.id for one in sources if one.id not in left), found
 
-    def _sifted(self, sources: Sequence[Memory], now: datetime) -> tuple[Sequence[Entry], frozenset[str]]:
-        """Return the facts of the sources, and the sources that failed: one bad source must not hold up the others."""
-        try:
-            return self._facts(sources, now), frozenset()
-        except ExtractionError:
-            if len(sources) == 1:
-                logger.warning("the facts of one source could not be extracted and are left for the next run")
-                return (), frozenset(one.id for one in sources)
-        half = len(sources) // 2
-        first, second = self._sifted(sources[:half], now), self._sifted(sources[half:], now)
-        return [*first[0], *second[0]], first[1] | second[1]
-
-    def _facts(self, sources: Sequence[Memory], now: datetime) -> list[Entry]:
-        """Extract facts and embed them.
-
-        Raises:
-            ExtractionError: The extractor failed on these sources.
-        """
-        if not sources:
-            return []
+    def _facts(self, found: Extraction, sources: Sequence[Memory], now: datetime) -> list[Entry]:
+        """Return facts as entries, embedded."""
         by_id = {one.id: one for one in sources}
-        found = self._parts.extractor.extract(sources)
-        entries = [self._fact(fact, [by_id[s] for s in fact.source_ids if s in by_id], now) for fact in found]
+        entries = [self._fact(fact, [by_id[s] for s in fact.source_ids if s in by_id], now) for fact in found.facts]
         kept = [entry for entry in entries if entry is not None]
         try:
             made = vectors_for(self._parts, [(entry.memory, (0,)) for entry in kept])
@@ -181,7 +178,9 @@ class Consolidation:
         """Return a fact as an entry: importance inherited, read by nobody yet; None without a known source."""
         if not sources or not fact.content.strip():
             return None
-        newest = max(sources, key=lambda one: one.observed_at)
+        # What an assistant asked belongs to the sources, but it is not the one who stated the fact.
+        stated = [one for one in sources if one.role != "assistant"] or sources
+        newest = max(stated, key=lambda one: one.observed_at)
         memory = Memory(
             fact.content,
             fact.memory_type,
@@ -215,13 +214,11 @@ class Consolidation:
         done = self._parts.records.consumed(user_id, ids)
         return [one for one in ids if one not in done]
 
-    def _write(
-        self, user_id: str, entries: Sequence[Entry], consumed: Sequence[str], now: datetime, since: int
-    ) -> tuple[Placed, ...]:
-        if not entries and not consumed:
-            return ()
-        change = Change(entries=tuple(entries), consumed=tuple(consumed), at=now, by=BY, strict=False, since=since)
-        return self._parts.records.apply(user_id, change)
+    def _change(self, entries: Sequence[Entry], now: datetime, since: int) -> Change:
+        return Change(entries=tuple(entries), at=now, by=BY, strict=False, since=since)
+
+    def _write(self, user_id: str, change: Change) -> tuple[Placed, ...]:
+        return self._parts.records.apply(user_id, change) if change.entries or change.consumed else ()
 
     def _clear(self, user_id: str, items: Sequence[Entry], bodies: Sequence[Memory], now: datetime, since: int) -> None:
         """Remove the items that were read; one that was read or changed meanwhile first hands over what is new."""
@@ -235,7 +232,7 @@ class Consolidation:
             late = [e for e in self._parts.items.changes(user_id, 0).entries if e.memory.id in left]
             fresh = _records(late, self._bodies(user_id, late))
             try:
-                self._write(user_id, fresh, (), now, since)
+                self._write(user_id, self._change(fresh, now, since))
             except Conflict:
                 return  # the user was erased, and the items with them
             for entry in fresh:
@@ -266,16 +263,19 @@ def _changeable(entry: Entry) -> tuple[object, ...]:
     return memory.content, memory.importance, memory.pinned, dict(memory.metadata), dict(entry.terms)
 
 
-def _counted(report: ConsolidationReport, placed: Sequence[Placed], records: int, failed: int) -> ConsolidationReport:
-    facts = placed[records:]
-    return replace(
-        report,
-        promoted=report.promoted + records,
-        facts=report.facts + sum(one.outcome == "created" for one in facts),
-        merged=report.merged + sum(one.outcome == "reinforced" for one in placed),
-        superseded=report.superseded + sum(len(one.superseded) for one in placed),
-        failed=report.failed + failed,
+def _counted(placed: Sequence[Placed], records: int, found: Extraction) -> ConsolidationReport:
+    return ConsolidationReport(
+        promoted=records,
+        facts=sum(one.outcome == "created" for one in placed[records:]),
+        merged=sum(one.outcome == "reinforced" for one in placed),
+        superseded=sum(len(one.superseded) for one in placed),
+        failed=len(found.failed),
+        waiting=len(found.waiting),
     )
+
+
+def _sum(one: ConsolidationReport, other: ConsolidationReport) -> ConsolidationReport:
+    return ConsolidationReport(*map(add, astuple(one), astuple(other)))
 
 
 def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -5,9 +5,7 @@ What each call does is said in `core/api.py`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +41,6 @@ class Engine:
         """Keep what opens the parts; nothing is opened yet."""
         self.settings = settings
         self._opening = Opening(open_parts)
-        self._updating = threading.Lock()
         self._chats = Chats(self._opening)
         self.short_term = SyncTier(self._opening, Tier.SHORT_TERM)
         self.long_term = SyncTier(self._opening, Tier.LONG_TERM)
@@ -96,8 +93,7 @@ class Engine:
         rooms = self._opening.writable(user)
         given = inputs.items(items)
         entries = rooms.admission.admit(user, given, origin)
-        statements = [entry.duplicate_key for entry in entries if entry.duplicate_within is None]
-        if rooms.maintenance.settle(user, [entry.memory.id for entry in entries], statements):
+        if rooms.maintenance.settle(user, entries):
             entries = rooms.admission.admit(user, given, origin)
         stored = rooms.writing.write(user, entries, origin.by) if entries else ()
         rooms.background.wake(user)
@@ -123,9 +119,7 @@ class Engine:
             given["pinned"] = inputs.flag("pinned", pinned)
         if metadata is not UNCHANGED:
             given["metadata"] = inputs.metadata(metadata)
-        with self._updating:  # each update rests on what the one before it left
-            memory = replace(self.get(user_id, id), **given)
-            updated = rooms.writing.update(user_id, rooms.admission.revised(memory))
+        updated = rooms.updating.update(user_id, inputs.label("id", id), given)
         rooms.background.wake(user_id)
         return updated
 

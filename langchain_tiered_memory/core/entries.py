@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import Memory, MemoryType, Message
 
 FROM_CONSOLIDATION = "consolidation"
@@ -117,6 +118,7 @@ class Change:
     Attributes:
         entries: Records to write, in order.
         consumed: Ids of sources to enter in the ledger.
+        as_read: Contents of the sources that are records, as they were when the entries were drawn from them.
         at: When, for the history.
         by: What does it: "remember", "session", "import", "consolidate".
         strict: Raise Conflict for an id that exists with another content (otherwise it is left as it was).
@@ -126,6 +128,7 @@ class Change:
 
     entries: tuple[Entry, ...] = ()
     consumed: tuple[str, ...] = ()
+    as_read: Mapping[str, str] = field(default_factory=dict)
     at: datetime
     by: str
     strict: bool = True
@@ -191,6 +194,19 @@ def lent_sources(memory: Memory) -> tuple[str, ...]:
     That is what this one rests on, and this one itself, unless consolidation drew it: then its sources are all it had.
     """
     return memory.source_ids if memory.origin == FROM_CONSOLIDATION else (*memory.source_ids, memory.id)
+
+
+def refuse_changed(row: Entry, version: int | None) -> None:
+    """Raise Conflict when the row is no longer what it was at a version; None stands for any."""
+    if version is not None and row.version != version:
+        raise Conflict(f"memory {shown(row.memory.id)} changed meanwhile: read it again")
+
+
+def refuse_reworded(rows: Iterable[Entry], as_read: Mapping[str, str]) -> None:
+    """Raise Conflict when one of the rows no longer has the content that was read."""
+    for row in rows:
+        if as_read.get(row.memory.id, row.memory.content) != row.memory.content:
+            raise Conflict(f"memory {shown(row.memory.id)} was reworded: read it again before consolidating")
 
 
 def vector_ref(memory_id: str, passage: int) -> str:

@@ -14,6 +14,7 @@ from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.lives import is_over, is_value
 from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.question import is_due
 from langchain_tiered_memory.core.reports import MaintenanceReport
 from langchain_tiered_memory.core.sessions import Sessions
@@ -59,21 +60,28 @@ class Maintenance:
             self._parts.transcripts.expire(self._parts.clock() - ttl)
         return report
 
-    def settle(self, user_id: str, ids: Iterable[str], keys: Iterable[str | None] = ()) -> bool:
-        """Promote or let go what is due, if an item past its life has one of these ids or duplicate keys; say if so.
+    def settle(self, user_id: str, entries: Iterable[Entry]) -> bool:
+        """Promote or let go what stands in the way of these entries; say if there was anything.
 
-        An id that is written anew must not be taken for an item that nobody sees any more, and a statement that is
-        made anew must not stand beside the same one that is about to be promoted.
+        An id that is written anew must not be taken for an item that nobody sees any more; a statement that is made
+        anew must not stand beside the same one that is about to be promoted; and one that is made for long-term memory
+        takes its equal in short-term memory along.
         """
-        now = self._parts.clock()
+        now, ids, keys, durable = self._parts.clock(), list[str](), list[str](), set[str]()
+        for entry in entries:
+            ids.append(entry.memory.id)
+            if entry.duplicate_key is not None and entry.duplicate_within is None:
+                keys.append(entry.duplicate_key)
+                durable |= {entry.duplicate_key} if entry.memory.tier is Tier.LONG_TERM else set()
         snapshot, _ = self._snapshots.get(user_id)
         with snapshot.lock:
+            alike = [head for key in keys if (head := snapshot.duplicate(key)) is not None]
             heads = [snapshot.entry(row) for one in ids if (row := snapshot.row_of(one)) is not None]
-            heads += [head for key in keys if (head := snapshot.duplicate(key)) is not None]
-        if not any(is_due(head, now) for head in heads):
-            return False
-        self._expire(user_id, MaintenanceReport())
-        return True
+        due = any(is_due(head, now) for head in (*heads, *alike))
+        if due:
+            self._expire(user_id, MaintenanceReport())
+        along = {e.memory.id for e in alike if e.duplicate_key in durable and e.memory.tier is Tier.SHORT_TERM}
+        return bool(along and self._consolidation.promote_now(user_id, along)) or due
 
     def sweep(self, user_id: str) -> int:
         """Forget the values under keys that are past their lives; return how many there were."""

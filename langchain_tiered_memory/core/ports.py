@@ -26,6 +26,8 @@ from langchain_tiered_memory.core.entries import (
     Vector,
     lent_sources,
     ref_memory_id,
+    refuse_changed,
+    refuse_reworded,
     vector_ref,
 )
 from langchain_tiered_memory.core.model import Memory, MemoryType, Message
@@ -61,6 +63,8 @@ __all__ = [
     "VectorIndex",
     "lent_sources",
     "ref_memory_id",
+    "refuse_changed",
+    "refuse_reworded",
     "vector_ref",
 ]
 

@@ -16,6 +16,7 @@ from langchain_tiered_memory.core.search import Search
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.transfer import Transfer
+from langchain_tiered_memory.core.updating import Updating
 from langchain_tiered_memory.core.writing import Writing
 
 
@@ -42,5 +43,6 @@ class Rooms:
             forgetting=self.forgetting,
         )
         self.reading = Reading(parts, self.snapshots, self.maintenance)
+        self.updating = Updating(parts, self.snapshots, self.admission, self.reading)
         self.transfer = Transfer(parts, self.snapshots, self.admission)
         self.background = Background(parts, self.maintenance, self.indexing)

@@ -68,13 +68,20 @@ class MemoryStore(Protocol):
         concurrent callers. The counter rises by one if any id was there.
         """
 
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:
+    def update(self, user_id: str, entry: Entry, now: datetime, *, version: int | None = None) -> Memory:
         """Replace content, importance, pinned, metadata, terms and vectors of the row with the entry's id.
 
         Identity, times, counts, provenance and supersession stay as the store has them; the old vectors are gone.
 
+        Args:
+            user_id: Whose.
+            entry: The row as it is to be.
+            now: The present, for the history.
+            version: The version of the row that the entry was made from; None: whatever stands is replaced.
+
         Raises:
             NotFound: There is no such row.
+            Conflict: The row changed after `version`; nothing was written.
         """
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
@@ -122,6 +129,10 @@ class ItemStore(MemoryStore, Protocol):
 class RecordStore(MemoryStore, Protocol):
     """Long-term memory, and the truth about what was consumed, superseded, forgotten and must still be erased.
 
+    An `update` that changes the content of a record takes back what was drawn from the old one, in the same
+    transaction: the record leaves the ledger, and what rested on it goes or loses this source as in `forget`, but
+    without a tombstone, so that it may be drawn again.
+
     References of the vector index are strings made by `vector_ref(id, passage)`.
     """
 
@@ -136,8 +147,9 @@ class RecordStore(MemoryStore, Protocol):
         event.
 
         Raises:
-            Conflict: A consumed id is in the ledger already or has a tombstone; or (strict) an id exists with another
-                content; or the user was erased after `Change.since`, or the erasure is still open. Nothing was written.
+            Conflict: A consumed id is in the ledger already or has a tombstone, or stands with another content than
+                `Change.as_read` has; or (strict) an id exists with another content; or the user was erased after
+                `Change.since`, or the erasure is still open. Nothing was written.
         """
 
     def begin(self, user_id: str) -> int:

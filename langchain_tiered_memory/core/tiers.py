@@ -33,8 +33,8 @@ class SyncTier:
         if self.tier is Tier.SHORT_TERM and memory.slot is not None:
             raise InvalidInput("slot", memory.slot, "a value of a slot is kept in long-term memory")
         named = memory.id or derive_id(memory, user, memory.observed_at)
-        rooms.maintenance.settle(user, [named])
         entry = rooms.admission.revised(replace(memory, id=named, user_id=user, tier=self.tier))
+        rooms.maintenance.settle(user, [entry])
         stored = rooms.writing.write(user, [entry], "remember")[0]
         rooms.background.wake(user)
         return stored

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
-from langchain_tiered_memory.core.errors import Conflict, NotFound, shown
+from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, Placed
@@ -30,18 +29,6 @@ class Writing:
         if forgotten:
             raise Conflict(f"{shown(min(forgotten))} was forgotten and stays so: remember it under another id")
         return tuple(placed.memory for placed in self._placed(user_id, entries, by))
-
-    def update(self, user_id: str, entry: Entry) -> Memory:
-        """Replace what an update may change, where the memory is; one that was promoted meanwhile is a record.
-
-        Raises:
-            NotFound: The user has no such memory.
-        """
-        now = self._parts.clock()
-        if entry.memory.tier is Tier.SHORT_TERM:
-            with suppress(NotFound):
-                return self._parts.items.update(user_id, entry, now)
-        return self._parts.records.update(user_id, entry, now)
 
     def episodes(self, user_id: str, entries: Sequence[Entry]) -> None:
         """Write a session's episodes; those that were forgotten meanwhile stay so."""

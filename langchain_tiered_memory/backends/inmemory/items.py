@@ -21,7 +21,7 @@ from langchain_tiered_memory.backends.inmemory.rows import (
 )
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched, refuse_changed
 
 
 class InMemoryItemStore:
@@ -67,13 +67,21 @@ class InMemoryItemStore:
             stamp = user.version + 1
             return tuple(_place(user, entry, stamp) for entry in mine)
 
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:  # noqa: ARG002 - items have no history
+    def update(
+        self,
+        user_id: str,
+        entry: Entry,
+        now: datetime,  # noqa: ARG002 - items have no history
+        *,
+        version: int | None = None,
+    ) -> Memory:
         """See `MemoryStore.update`."""
         mine = own(entry)
         with self._lock:
             user = self._table.user(user_id)
             if user is None or mine.memory.id not in user.rows:
                 raise NotFound(mine.memory.id)
+            refuse_changed(user.rows[mine.memory.id], version)
             row = updated(user.rows[mine.memory.id], mine)
             user.write(row, user.version + 1)
             return own_memory(row.memory)

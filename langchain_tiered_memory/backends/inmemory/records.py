@@ -20,6 +20,7 @@ from langchain_tiered_memory.core.ports import (
     Placed,
     Touched,
     Vector,
+    refuse_reworded,
 )
 
 
@@ -61,11 +62,11 @@ class InMemoryRecordStore:
         with self._lock:
             return self._table.touch(user_id, ids, now)
 
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:
+    def update(self, user_id: str, entry: Entry, now: datetime, *, version: int | None = None) -> Memory:
         """See `MemoryStore.update`."""
         mine = own(entry)
         with self._lock:
-            return update(self._table.user(user_id), self._shelf(user_id), mine, now)
+            return update(self._table.user(user_id), self._shelf(user_id), mine, now, version)
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
         """See `MemoryStore.embed`."""
@@ -93,6 +94,7 @@ class InMemoryRecordStore:
             shelf = self._shelf(user_id)
             self._refuse_erased(user_id, change)
             shelf.refuse_consumed(consumed)
+            refuse_reworded(self._table.rows(user_id).values(), change.as_read)
             written = write(self._table, user_id, shelf, change, mine)
             shelf.ledger.update(consumed)
             if mine or consumed:

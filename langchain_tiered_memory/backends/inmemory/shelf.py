@@ -41,10 +41,10 @@ class Shelf:
         """Add an event to the history of a memory."""
         self.history.setdefault(memory.id, []).append(HistoryEvent(at, kind, memory, by))
 
-    def empty_history(self, memory_id: str, at: datetime) -> None:
+    def empty_history(self, memory_id: str, at: datetime, by: str) -> None:
         """Take all content out of the history of a memory, and end it."""
         events = [replace(event, memory=None) for event in self.history.get(memory_id, ())]
-        self.history[memory_id] = [*events, HistoryEvent(at, "forgotten", None, "forget")]
+        self.history[memory_id] = [*events, HistoryEvent(at, "forgotten", None, by)]
 
     def replaced(self, old: Entry | None, new: Entry | None) -> None:
         """Note which vectors wait for the index, and which for their removal, now that `new` stands for `old`.

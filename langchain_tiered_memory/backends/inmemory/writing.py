@@ -18,11 +18,19 @@ from langchain_tiered_memory.backends.inmemory.rows import (
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, Forgotten, PassageVector, Placed
+from langchain_tiered_memory.core.ports import (
+    FROM_CONSOLIDATION,
+    Change,
+    Entry,
+    Forgotten,
+    PassageVector,
+    Placed,
+    refuse_changed,
+)
 from langchain_tiered_memory.core.slots import chain_key, file_in_chain
 from langchain_tiered_memory.core.text import normalize
 
-_FORGET = "forget"
+_FORGET, _UPDATE = "forget", "update"
 
 
 def write(table: Table, user_id: str, shelf: Shelf, change: Change, entries: Sequence[Entry]) -> tuple[Placed, ...]:
@@ -107,13 +115,17 @@ def _write(user: UserRows, shelf: Shelf, row: Entry, stamp: int) -> None:
     user.write(row, stamp)
 
 
-def update(user: UserRows | None, shelf: Shelf, new: Entry, now: datetime) -> Memory:
+def update(user: UserRows | None, shelf: Shelf, new: Entry, now: datetime, version: int | None) -> Memory:
     """Do what `MemoryStore.update` says; `new` is an owned copy."""
     if user is None or new.memory.id not in user.rows:
         raise NotFound(new.memory.id)
-    row = updated(user.rows[new.memory.id], new)
-    _write(user, shelf, row, user.version + 1)
-    shelf.note(now, "updated", row.memory, "update")
+    old = user.rows[new.memory.id]
+    refuse_changed(old, version)
+    row, stamp = updated(old, new), user.version + 1
+    _write(user, shelf, row, stamp)
+    shelf.note(now, "updated", row.memory, _UPDATE)
+    if row.memory.content != old.memory.content:
+        _take_back(user, shelf, row.memory.id, now, stamp)
     return own_memory(row.memory)
 
 
@@ -129,6 +141,16 @@ def embed(user: UserRows, shelf: Shelf, vectors: Mapping[str, tuple[PassageVecto
             _write(user, shelf, replace(row, vectors=together), stamp)
 
 
+def _take_back(user: UserRows, shelf: Shelf, source: str, now: datetime, stamp: int) -> None:
+    """Take back what was drawn from a record that says something else now."""
+    shelf.ledger.discard(source)
+    derived = _resting_on_nothing_else(user.rows, [source])
+    _mend(user, shelf, derived, now, stamp, sources={source, *derived}, by=_UPDATE)
+    for memory_id in derived:
+        shelf.replaced(user.drop(memory_id, stamp), None)
+        shelf.empty_history(memory_id, now, _UPDATE)
+
+
 def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datetime) -> Forgotten:
     """Do what `RecordStore.forget` says, but for the intents."""
     rows = {} if user is None else user.rows
@@ -138,11 +160,11 @@ def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datet
     if user is None:
         return Forgotten()
     stamp = user.version + 1
-    _mend(user, shelf, {*asked, *derived}, now, stamp)
+    _mend(user, shelf, {*asked, *derived}, now, stamp, sources={*asked, *derived}, by=_FORGET)
     dropped = [user.drop(memory_id, stamp) for memory_id in (*removed, *derived)]
     for row in dropped:
         shelf.replaced(row, None)
-        shelf.empty_history(row.memory.id, now)
+        shelf.empty_history(row.memory.id, now, _FORGET)
     return Forgotten(removed, derived, sum(len(row.vectors) for row in dropped))
 
 
@@ -164,10 +186,19 @@ def _resting_on_nothing_else(rows: Mapping[str, Entry], asked: Sequence[str]) ->
         derived += falling
 
 
-def _mend(user: UserRows, shelf: Shelf, gone: Collection[str], now: datetime, stamp: int) -> None:
-    """Take the gone out of the sources and the chains of those that stay."""
+def _mend(
+    user: UserRows,
+    shelf: Shelf,
+    gone: Collection[str],
+    now: datetime,
+    stamp: int,
+    *,
+    sources: Collection[str],
+    by: str,
+) -> None:
+    """Take `sources` out of what those that stay rest on, and the gone out of their chains."""
     for row in [row for memory_id, row in user.rows.items() if memory_id not in gone]:
-        memory = replace(row.memory, source_ids=tuple(s for s in row.memory.source_ids if s not in gone))
+        memory = replace(row.memory, source_ids=tuple(s for s in row.memory.source_ids if s not in sources))
         relinked = memory.superseded_by in gone
         if relinked:
             successor = _standing_successor(user.rows, memory, gone)
@@ -179,7 +210,7 @@ def _mend(user: UserRows, shelf: Shelf, gone: Collection[str], now: datetime, st
         if relinked and memory.superseded_by is not None:
             shelf.note(now, "superseded", memory, memory.superseded_by)
         else:
-            shelf.note(now, "updated", memory, _FORGET)
+            shelf.note(now, "updated", memory, by)
 
 
 def _standing_successor(rows: Mapping[str, Entry], memory: Memory, gone: Collection[str]) -> Memory | None:

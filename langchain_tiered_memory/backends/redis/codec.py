@@ -85,10 +85,11 @@ def written_row(arguments: Sequence[bytes]) -> Row:
     return fixed, by_people, sources, count, accessed, content
 
 
-def update_arguments(entry: Entry) -> Arguments:
+def update_arguments(entry: Entry, version: int | None) -> Arguments:
     """Return the arguments of `scripts.UPDATE`."""
     return [
         to_bytes(entry.memory.id),
+        b"" if version is None else b"%d" % version,
         to_bytes(entry.memory.content),
         _set_by_people(entry),
         _json(dict(entry.terms)),

@@ -139,11 +139,20 @@ class RedisItemStore:
         version, there = self._run("count accesses", scripts.TOUCH, user_id, arguments)
         return Touched(int(version), frozenset(map(to_text, there)))
 
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:  # noqa: ARG002 - items have no history
+    def update(
+        self,
+        user_id: str,
+        entry: Entry,
+        now: datetime,  # noqa: ARG002 - items have no history
+        *,
+        version: int | None = None,
+    ) -> Memory:
         """See `MemoryStore.update`."""
-        row = self._run("update an item", scripts.UPDATE, user_id, update_arguments(entry))
+        row = self._run("update an item", scripts.UPDATE, user_id, update_arguments(entry, version))
         if not row:
             raise NotFound(entry.memory.id)
+        if row == [b"changed"]:
+            raise Conflict(f"memory {shown(entry.memory.id)} changed meanwhile: read it again")
         return _standing(user_id, to_bytes(entry.memory.id), row)
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:

@@ -108,7 +108,9 @@ UPDATE = (
     + LIFE
     + """
 local id = take()
+local wanted = take()
 if not exists(id) then return {} end
+if wanted ~= '' and tonumber(wanted) ~= tonumber(redis.call('ZSCORE', index, '+' .. id)) then return {'changed'} end
 local key, old = item(id), redis.call('HMGET', item(id), 'k', 'e', 'f', 'n')
 local vectors = {}
 for _, field in ipairs(redis.call('HKEYS', key)) do

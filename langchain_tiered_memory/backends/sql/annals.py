@@ -54,6 +54,11 @@ class Ids:
         if values:
             connection.execute(self._add, values)
 
+    def remove(self, connection: Connection, user_id: str, memory_id: str) -> None:
+        """Remove one id; one that is not there is fine."""
+        mine = self._table.c.user_key == digest(user_id), self._table.c.id == escape(memory_id)
+        connection.execute(delete(self._table).where(*mine))
+
     def erase(self, connection: Connection, user_id: str) -> None:
         """Remove every id of the user."""
         connection.execute(delete(self._table).where(self._table.c.user_key == digest(user_id)))
@@ -105,12 +110,12 @@ class Annals:
         asked = {"user": digest(user_id), "memory": escape(memory_id)}
         return tuple(readable(connection.execute(self._read, asked), lambda row: _event(row, user_id)))
 
-    def end(self, connection: Connection, user_id: str, ids: Sequence[str], at: datetime) -> None:
+    def end(self, connection: Connection, user_id: str, ids: Sequence[str], at: datetime, by: str) -> None:
         """Take all content out of the history of records, and end it."""
         user, instant = digest(user_id), to_instant(at)
         for chunk in chunks(map(escape, ids)):
             connection.execute(self._empty, {"user": user, "ids": chunk})
-            last = {"user_key": user, "at": instant, "kind": "forgotten", "cause": "forget", "memory": None}
+            last = {"user_key": user, "at": instant, "kind": "forgotten", "cause": by, "memory": None}
             connection.execute(self._insert, [{**last, "memory_id": memory_id} for memory_id in chunk])
 
     def erase(self, connection: Connection, user_id: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -21,6 +20,23 @@ class Tie:
     source_ids: tuple[str, ...]
     superseded_by: str | None
     valid_to: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What other records can no longer rest on.
+
+    Attributes:
+        sources: Ids that are no sources any more.
+        removed: Records that go.
+        by: What does it, for the history: "forget" or "update".
+        at: When.
+    """
+
+    sources: tuple[str, ...]
+    removed: tuple[str, ...]
+    by: str
+    at: datetime
 
 
 def resting_on_nothing_else(ties: Mapping[str, Tie], asked: Collection[str]) -> tuple[str, ...]:
@@ -41,21 +57,22 @@ def resting_on_nothing_else(ties: Mapping[str, Tie], asked: Collection[str]) -> 
         derived += falling
 
 
-def tied_to(ties: Mapping[str, Tie], gone: AbstractSet[str]) -> Sequence[str]:
+def tied_to(ties: Mapping[str, Tie], loss: Loss) -> Sequence[str]:
     """Return the records that stay and must be mended."""
+    gone, sources = set(loss.removed), set(loss.sources)
     return [
         memory_id
         for memory_id, tie in ties.items()
-        if memory_id not in gone and (tie.superseded_by in gone or not gone.isdisjoint(tie.source_ids))
+        if memory_id not in gone and (tie.superseded_by in gone or not sources.isdisjoint(tie.source_ids))
     ]
 
 
-def mend(draft: Draft, ties: Mapping[str, Tie], tied: Sequence[str], gone: Collection[str]) -> list[Note]:
-    """Take the gone out of the sources and chains of those that stay; return what the history says of it."""
-    notes = []
+def mend(draft: Draft, ties: Mapping[str, Tie], tied: Sequence[str], loss: Loss) -> list[Note]:
+    """Take what is lost out of the sources and chains of those that stay; return what the history says of it."""
+    notes, gone, sources = list[Note](), set(loss.removed), set(loss.sources)
     for memory_id in tied:
         memory = draft[memory_id].memory
-        mended = replace(memory, source_ids=tuple(source for source in memory.source_ids if source not in gone))
+        mended = replace(memory, source_ids=tuple(source for source in memory.source_ids if source not in sources))
         if memory.superseded_by in gone:
             mended = _relinked(mended, ties, gone)
         draft.change(mended)
@@ -63,7 +80,7 @@ def mend(draft: Draft, ties: Mapping[str, Tie], tied: Sequence[str], gone: Colle
         if successor is not None and successor != memory.superseded_by:
             notes.append(Note(mended, "superseded", successor))
         else:
-            notes.append(Note(mended, "updated", "forget"))
+            notes.append(Note(mended, "updated", loss.by))
     return notes
 
 

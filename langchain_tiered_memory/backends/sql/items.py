@@ -14,7 +14,7 @@ from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.writing import Writer
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched, refuse_changed
 from langchain_tiered_memory.core.text import escape
 
 
@@ -62,16 +62,25 @@ class SqlItemStore:
                 connection.rollback()
         return tuple(Placed(draft[memory_id].memory, outcome) for memory_id, outcome in outcomes)
 
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:  # noqa: ARG002 - items have no history
+    def update(
+        self,
+        user_id: str,
+        entry: Entry,
+        now: datetime,  # noqa: ARG002 - items have no history
+        *,
+        version: int | None = None,
+    ) -> Memory:
         """See `MemoryStore.update`."""
         mine = own(entry, user_id, self._shelf.tier)
         with self._shelf.link.write("update an item") as connection:
-            version = self._shelf.counter.bump(connection, digest(user_id))
+            stamp = self._shelf.counter.bump(connection, digest(user_id))
             found = self._reader.load(connection, user_id, "id", [escape(mine.memory.id)])
-            if version is None or not found:
+            if stamp is None or not found:
                 raise NotFound(mine.memory.id)
-            row = rewritten(next(iter(found.values())), mine)
-            self._writer.rewrite(connection, user_id, row, version)
+            (old,) = found.values()
+            refuse_changed(old, version)
+            row = rewritten(old, mine)
+            self._writer.rewrite(connection, user_id, row, stamp)
         return row.memory
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:

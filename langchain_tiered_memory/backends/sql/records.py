@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, Engine, select
@@ -12,7 +13,7 @@ from langchain_tiered_memory.backends.sql.applying import Applying, Note
 from langchain_tiered_memory.backends.sql.codec import digest, plain
 from langchain_tiered_memory.backends.sql.counter import upsert
 from langchain_tiered_memory.backends.sql.draft import Draft, latest, own, rewritten
-from langchain_tiered_memory.backends.sql.forgetting import mend, resting_on_nothing_else, tied_to
+from langchain_tiered_memory.backends.sql.forgetting import Loss, mend, resting_on_nothing_else, tied_to
 from langchain_tiered_memory.backends.sql.reading import Reader
 from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.tables import Meta, table_of
@@ -29,10 +30,13 @@ from langchain_tiered_memory.core.ports import (
     Placed,
     Touched,
     Vector,
+    refuse_changed,
+    refuse_reworded,
 )
 from langchain_tiered_memory.core.text import escape
 
 _META = table_of(Meta)
+_FORGET, _UPDATE = "forget", "update"
 
 
 class SqlRecordStore:
@@ -70,17 +74,22 @@ class SqlRecordStore:
         """See `MemoryStore.touch`."""
         return self._writer.touch(user_id, ids, now)
 
-    def update(self, user_id: str, entry: Entry, now: datetime) -> Memory:
+    def update(self, user_id: str, entry: Entry, now: datetime, *, version: int | None = None) -> Memory:
         """See `MemoryStore.update`."""
         mine = own(entry, user_id, self._shelf.tier)
         with self._link.write("update a record") as connection:
-            version = self._shelf.counter.bump(connection, digest(user_id))
+            stamp = self._shelf.counter.bump(connection, digest(user_id))
             found = self._reader.load(connection, user_id, "id", [escape(mine.memory.id)])
-            if version is None or not found:
+            if stamp is None or not found:
                 raise NotFound(mine.memory.id)
-            row = rewritten(next(iter(found.values())), mine)
-            self._upkeep.doom(connection, user_id, self._writer.rewrite(connection, user_id, row, version))
-            self._annals.note(connection, user_id, [Note(row.memory, "updated", "update")], now)
+            (old,) = found.values()
+            refuse_changed(old, version)
+            row = rewritten(old, mine)
+            self._upkeep.doom(connection, user_id, self._writer.rewrite(connection, user_id, row, stamp))
+            self._annals.note(connection, user_id, [Note(row.memory, "updated", _UPDATE)], now)
+            if row.memory.content != old.memory.content:
+                self._annals.ledger.remove(connection, user_id, row.memory.id)
+                self._lose(connection, user_id, Loss((row.memory.id,), (), _UPDATE, now), stamp)
         return row.memory
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
@@ -113,6 +122,8 @@ class SqlRecordStore:
             version = self._shelf.counter.open(connection, user_id)
             self._refuse_erased(connection, user_id, change)
             self._annals.consume(connection, user_id, consumed)
+            read = self._reader.load(connection, user_id, "id", map(escape, change.as_read))
+            refuse_reworded(read.values(), change.as_read)
             ids = [entry.memory.id for entry in mine]
             forgotten = self._annals.tombstones.among(connection, user_id, ids)
             draft = Draft(self._reader.related(connection, user_id, mine))
@@ -176,29 +187,26 @@ class SqlRecordStore:
             version = self._shelf.counter.open(connection, user_id)
             removed = tuple(self._writer.versions(connection, user_id, asked))
             removed = tuple(memory_id for memory_id in asked if memory_id in set(removed))
-            derived = self._mend(connection, user_id, asked, now, version)
-            gone = (*removed, *derived)
-            refs = self._writer.remove(connection, user_id, gone, version)
-            self._upkeep.doom(connection, user_id, refs)
-            self._annals.end(connection, user_id, gone, now)
-            self._annals.tombstones.add(connection, user_id, (*asked, *derived))
+            forgotten = self._lose(connection, user_id, Loss(asked, removed, _FORGET, now), version)
+            self._annals.tombstones.add(connection, user_id, (*asked, *forgotten.derived))
             self._annals.intend(connection, user_id, asked)
-        return Forgotten(removed, derived, len(refs))
+        return forgotten
 
-    def _mend(
-        self, connection: Connection, user_id: str, asked: Sequence[str], now: datetime, version: int
-    ) -> tuple[str, ...]:
-        """Mend what stays, and return what rested on the forgotten alone."""
+    def _lose(self, connection: Connection, user_id: str, loss: Loss, version: int) -> Forgotten:
+        """Remove what goes and what rested on the lost sources alone, and mend what stays."""
         ties = self._reader.ties(connection, user_id)
-        derived = resting_on_nothing_else(ties, asked)
-        gone = {*asked, *derived}
-        tied = tied_to(ties, gone)
+        derived = resting_on_nothing_else(ties, loss.sources)
+        whole = replace(loss, sources=(*loss.sources, *derived), removed=(*loss.removed, *derived))
+        tied = tied_to(ties, whole)
         if tied:
             draft = Draft(self._reader.load(connection, user_id, "id", map(escape, tied)).values())
-            notes = mend(draft, ties, tied, gone)
+            notes = mend(draft, ties, tied, whole)
             self._writer.save(connection, user_id, draft, version)
-            self._annals.note(connection, user_id, notes, now)
-        return derived
+            self._annals.note(connection, user_id, notes, loss.at)
+        refs = self._writer.remove(connection, user_id, whole.removed, version)
+        self._upkeep.doom(connection, user_id, refs)
+        self._annals.end(connection, user_id, whole.removed, loss.at, loss.by)
+        return Forgotten(loss.removed, derived, len(refs))
 
     def erase(self, user_id: str, now: datetime) -> Mapping[str, int]:  # noqa: ARG002 - an intent needs no date here
         """See `RecordStore.erase`."""

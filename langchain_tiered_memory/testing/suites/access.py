@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from langchain_tiered_memory.core.errors import NotFound
+from langchain_tiered_memory.core.errors import Conflict, NotFound
 from langchain_tiered_memory.core.ports import Touched
 from langchain_tiered_memory.testing.samples import DAY, MICROSECOND, NOW, passage, plain, vectors_as_bytes
 from langchain_tiered_memory.testing.suites.base import ADA, S, StoreSuite
@@ -135,6 +135,45 @@ class UpdateCases(StoreSuite[S]):
 
         assert store.changes(ADA, 0) == before
         assert self.raw_ids(store, ADA) == {"b"}
+
+    def test_an_update_of_what_changed_meanwhile_is_a_conflict_and_writes_nothing(self, store: S) -> None:
+        """Compare and set: whoever read the row first and writes last has to look again."""
+        self.write(store, ADA, self.entry("a", "old"), self.entry("b"))
+        seen = self.head(store, ADA, "a").version
+        store.update(ADA, self.entry("b", "another row"), NOW)
+        assert store.update(ADA, self.entry("a", "first"), NOW, version=seen).content == "first"
+
+        before = store.changes(ADA, 0)
+        with pytest.raises(Conflict):
+            store.update(ADA, self.entry("a", "second"), NOW, version=seen)
+
+        assert store.changes(ADA, 0) == before
+        assert self.one(self.reopened(store), ADA, "a").content == "first"
+
+    def test_an_access_is_a_change_that_an_update_notices(self, store: S) -> None:
+        self.write(store, ADA, self.entry("a"))
+        seen = self.head(store, ADA, "a").version
+        store.touch(ADA, ["a"], NOW + DAY)
+
+        with pytest.raises(Conflict):
+            store.update(ADA, self.entry("a", "new"), NOW, version=seen)
+
+        now = self.head(store, ADA, "a").version
+        assert store.update(ADA, self.entry("a", "new"), NOW, version=now).access_count == 1
+
+    def test_of_concurrent_updates_from_one_version_one_is_made(self, store: S) -> None:
+        self.write(store, ADA, self.entry("a"))
+        seen = self.head(store, ADA, "a").version
+
+        def update(number: int) -> str:
+            try:
+                return store.update(ADA, self.entry("a", f"by {number}"), NOW, version=seen).content
+            except Conflict:
+                return ""
+
+        made = [content for content in at_once(update, 8) if content]
+
+        assert made == [self.one(store, ADA, "a").content]
 
     def test_after_an_update_the_new_text_is_the_statement(self, store: S) -> None:
         """The old statement may be made again; the new one is the updated memory's."""

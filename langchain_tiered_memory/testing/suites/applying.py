@@ -102,6 +102,20 @@ class ApplyCases(RecordSuite):
         assert store.history(ADA, "g") == ()
         assert store.unindexed(ADA, 10) == {}
 
+    def test_a_source_that_was_reworded_is_a_conflict_and_leaves_no_trace(self, store: RecordStore) -> None:
+        """Its facts were drawn from what it said before."""
+        self.write(store, ADA, self.entry("s1", "as it is"), self.entry("s2", "said"))
+        before = store.changes(ADA, 0)
+        change = change_of(self.fact("f", "s1"), consumed=("s2", "s1"), by="consolidate")
+
+        with pytest.raises(Conflict):
+            store.apply(ADA, replace(change, as_read={"s2": "said", "s1": "as it was"}))
+
+        assert store.changes(ADA, 0) == before
+        assert store.consumed(ADA, ["s1", "s2"]) == frozenset()
+        store.apply(ADA, replace(change, as_read={"s2": "said", "s1": "as it is", "unknown": "x"}))
+        assert store.consumed(ADA, ["s1", "s2"]) == {"s1", "s2"}
+
     def test_a_conflict_of_contents_leaves_the_ledger_alone(self, store: RecordStore) -> None:
         self.write(store, ADA, self.entry("a", "same"))
 

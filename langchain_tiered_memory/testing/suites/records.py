@@ -10,6 +10,7 @@ from langchain_tiered_memory.testing.suites.changes import ChangesCases, Concurr
 from langchain_tiered_memory.testing.suites.forgetting import EraseCases, ForgetCases, IntentCases
 from langchain_tiered_memory.testing.suites.indexing import IndexCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
+from langchain_tiered_memory.testing.suites.rewording import RewordingCases
 from langchain_tiered_memory.testing.suites.roundtrip import OwnershipCases, RoundTripCases, WallCases
 
 
@@ -20,6 +21,7 @@ class RecordStoreContract(
     ForgetCases,
     IntentCases,
     EraseCases,
+    RewordingCases,
     IndexCases,
     RoundTripCases[RecordStore],
     WallCases[RecordStore],
