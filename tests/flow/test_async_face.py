@@ -32,7 +32,8 @@ ONLY_BLOCKING = {"open", "close"}
 
 
 def calls_of(kind: type) -> dict[str, Any]:
-    return {name: one for name, one in vars(kind).items() if callable(one) and not name.startswith("_")}
+    every = {name: one for base in reversed(kind.__mro__[:-1]) for name, one in vars(base).items()}
+    return {name: one for name, one in every.items() if callable(one) and not name.startswith("_")}
 
 
 # -- the same calls ----------------------------------------------------------------------------------------------------
