@@ -1,30 +1,65 @@
-"""The notebooks run from top to bottom, offline, each in a fresh kernel."""
+"""The notebooks run from top to bottom, offline, each in a fresh kernel, and show what they tell of."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")  # with one of them a notebook asks a real model
+RECALLED = 'user, episode: "I am allergic to peanuts."'
+SHOWN = {
+    "01_quickstart": ("now:         ['I have just started at Globex'", "of 400 tokens", "ForgetReceipt("),
+    "02_langchain": (
+        RECALLED,
+        "| user | My sister Eve and I want to fly to Lisbon in June. |",
+        "Human: A table for Eve and me, and tell them of my allergy.\nAI: Booked",
+        'fact: "Ada works at Globex"',
+        "(hotels, 0.",
+        "| evening | user | I have just started at Globex, please remember that. |",
+    ),
+    "03_llamaindex": (
+        RECALLED,
+        "[tool] The ferry to Bergen leaves at 19:30.",
+        "<tiered_memory>\nThese are notes quoted from memory",
+        "| user | I am allergic to peanuts. |",
+        "Tool Calls:\n  timetable",
+        "4 messages",
+    ),
+}
 
 
-def test_there_are_notebooks() -> None:
-    assert NOTEBOOKS[0].name == "01_quickstart.ipynb"
+def shown(outputs: list[Any]) -> Iterator[str]:
+    """Return the texts of a cell's outputs."""
+    for one in outputs:
+        yield one.text if one.output_type == "stream" else one.data.get("text/markdown", one.data["text/plain"])
+
+
+def test_every_notebook_has_something_to_show() -> None:
+    assert [path.stem for path in NOTEBOOKS] == list(SHOWN)
 
 
 @pytest.mark.filterwarnings("default")  # the kernel's own machinery warns of itself
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs_top_to_bottom(path: Path) -> None:
+def test_notebook_runs_top_to_bottom_and_shows_what_it_tells_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call] # ships no types
 
     NotebookClient(
-        notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
     ).execute()
 
-    assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    text = "\n".join(part for cell in cells for part in shown(cell.outputs))
+    assert all(cell.execution_count for cell in cells)
+    assert [one for one in SHOWN[path.stem] if one not in text] == []
+    assert "Warning" not in text
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
