@@ -237,6 +237,10 @@ class SyncMemory(Protocol):
         Taken are items read three times or more, items past their life (of those, importance of at least 0.5 or
         pinned; the rest is let go), and long-term episodes that have not given their facts yet. With `everything`,
         every short-term item. A second call does nothing; a crash or a second worker doubles nothing.
+
+        Facts are found by rules, or by the `extractor` or `llm` that the system was given. A model is asked as much
+        as `Settings.extraction` allows, and the report says what it took; what it fails at, and what is left when the
+        allowance is spent, stays as it is for the next call.
         """
 
     def maintain(

@@ -97,6 +97,8 @@ class ImportanceScorer(Protocol):
 class FactExtractor(Protocol):
     """Finds durable statements in memories. Never called with none, never inside a transaction or a lock.
 
+    One whose calls cost something has `begin()` as well (see `core/extracting.py`): consolidation asks that.
+
     Raises:
         ExtractionError: It failed; the sources are left for the next time.
     """

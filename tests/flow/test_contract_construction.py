@@ -171,7 +171,9 @@ def test_an_asynchronous_redis_client_is_refused_in_a_sentence() -> None:
         ({"weights": "CLASSIC"}, "weights"),
         ({"settings": {}}, "settings"),
         ({"clock": datetime(2026, 1, 1, tzinfo=UTC)}, "clock"),
+        ({"llm": 5}, r"^llm=5 .*LangChain chat model, a LlamaIndex LLM, or a function"),
         ({"llm": object()}, "llm"),
+        ({"llm": asyncio.sleep}, "asynchronously"),
         ({"banana": 1}, "banana"),
     ],
 )
