@@ -179,7 +179,7 @@ class Consolidation:
         if not sources or not fact.content.strip():
             return None
         # What an assistant asked belongs to the sources, but it is not the one who stated the fact.
-        stated = [one for one in sources if one.role != "assistant"] or sources
+        stated = [one for one in sources if one.role not in {"assistant", "ai"}] or sources
         newest = max(stated, key=lambda one: one.observed_at)
         memory = Memory(
             fact.content,

@@ -119,7 +119,7 @@ class ModelRun:
         failed: set[str] = set()
         waiting: set[str] = set()
         for question in questions(memories, self._notes, self._settings, self._count):
-            cost = self._cost(question)
+            cost = 0 if self.spent else self._cost(question)
             self._over = self._over or self.tokens + cost > self._settings.max_tokens
             if self.spent:
                 waiting |= question.ids

@@ -45,17 +45,25 @@ def as_model(llm: Any) -> Model:
     """
     if isinstance(llm, type):
         raise ConfigError(f"llm={shown(llm)} is a class; give an instance of it")
-    if callable(getattr(llm, "structured_predict", None)) and callable(getattr(llm, "chat", None)):
-        return _blocking(llm, llm.structured_predict, _LlamaIndex(llm))
-    if callable(invoke := getattr(llm, "invoke", None)):
+    if (predict := _method(llm, "structured_predict")) and _method(llm, "chat"):
+        return _blocking(llm, predict, _LlamaIndex(llm))
+    if invoke := _method(llm, "invoke"):
         return _blocking(llm, invoke, _LangChain(llm))
     if callable(llm):
         return _blocking(llm, llm if inspect.isroutine(llm) else type(llm).__call__, _Function(llm))
     raise ConfigError(f"llm={shown(llm)} cannot be used: {_TAKEN}")
 
 
+def _method(llm: object, name: str) -> Callable[..., Any] | None:
+    try:
+        found = getattr(llm, name, None)
+    except Exception:  # noqa: BLE001 - LangChain's wrappers read the annotations of what they wrap, and may fail at it
+        return None
+    return found if callable(found) else None
+
+
 def _blocking(llm: object, call: object, model: Model) -> Model:
-    if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(llm, "func", None)):
+    if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(_method(llm, "func")):
         raise ConfigError(f"llm={shown(llm)} answers asynchronously; {_TAKEN} that blocks until it has its answer")
     return model
 
@@ -78,12 +86,14 @@ class _LangChain:
 
     def __init__(self, llm: Any) -> None:
         self._llm = llm
-        self._chats = callable(getattr(llm, "with_structured_output", None))
+        self._chats = _method(llm, "with_structured_output") is not None
 
     def text(self, instructions: str, data: str) -> Reply:
         return _reply(self._llm.invoke(self._messages(instructions, data)))
 
     def structured(self, instructions: str, data: str, schema: type[Any]) -> Reply:
+        if not self._chats:
+            return self.text(instructions, data)
         try:
             runnable = self._llm.with_structured_output(schema, include_raw=True)
         except (NotImplementedError, AttributeError, TypeError, ValueError):  # it cannot hold to a shape by itself

@@ -20,7 +20,7 @@ _FEWER = 4
 
 def by_a_person(memory: Memory) -> bool:
     """Say whether a person said it, not a model or a tool."""
-    return memory.role not in _MADE
+    return (memory.role or "").lower() not in _MADE
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ def test_malformed_twice_is_left_for_later(kind: str) -> None:
     script = Script("no", "no", facts(fact("works at Initech", "m1")))
     extractor = ModelExtractor(KINDS[kind](script))
     found = extractor.begin().extract(said(WORKS))
-    assert (found.facts, found.failed, found.waiting) == ((), {"id-0"}, set())
+    assert (found.facts, found.failed, found.waiting) == ((), frozenset({"id-0"}), frozenset())
     assert len(script.prompts) == 2
     assert len(extractor.extract(said(WORKS))) == 1
 
@@ -259,7 +259,8 @@ def test_the_generic_fake_of_langchain_serves() -> None:
 def test_any_runnable_and_any_text_model_of_langchain_serve() -> None:
     answer = json.dumps(facts(fact("works at Initech", "m1")))
     chain: Any = RunnableLambda(lambda asked: answer if WORKS in str(asked) else "no")
-    for llm in (chain, FakeListLLM(responses=[answer]), Structured(script=Script(answer)).with_retry()):
+    spare = Structured(script=Script(RuntimeError())).with_fallbacks([Structured(script=Script(answer))])
+    for llm in (chain, spare, FakeListLLM(responses=[answer]), Structured(script=Script(answer)).with_retry()):
         assert len(ModelExtractor(llm).extract(said(WORKS))) == 1
 
 
@@ -273,7 +274,7 @@ def test_a_model_that_fails_is_not_pressed_and_its_words_are_not_repeated(
     extractor = ModelExtractor(KINDS[kind](script))
     run = extractor.begin()
     found = run.extract(said(WORKS))
-    assert (found.failed, run.calls) == ({"id-0"}, 1)
+    assert (found.failed, run.calls) == (frozenset({"id-0"}), 1)
     assert run.tokens > 0
     assert type(error).__name__ in caplog.text
     assert "Ada" not in caplog.text
@@ -361,7 +362,7 @@ def test_repeated_questions_count_as_well() -> None:
     run = ModelExtractor(function(script), settings=ExtractionSettings(batch=1, max_calls=3)).begin()
     found = run.extract(said("one", "two", "three"))
     assert (len(script.prompts), run.calls) == (3, 3)
-    assert (found.failed, found.waiting) == ({"id-0", "id-1"}, {"id-2"})
+    assert (found.failed, found.waiting) == (frozenset({"id-0", "id-1"}), frozenset({"id-2"}))
 
 
 def test_the_model_knows_best_what_it_took() -> None:
