@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from langchain_tiered_memory.langchain import __all__ as _adapters
+
 if TYPE_CHECKING:
     from langchain_tiered_memory.alone import LongTermMemory, ShortTermMemory, WorkingMemory
     from langchain_tiered_memory.core.config import (
@@ -180,15 +182,17 @@ __all__ = [
     "TieredChatMessageHistory",
     "TieredMemory",
     "TieredMemoryError",
-    "TieredMemoryMiddleware",
     "TieredMemoryRetriever",
-    "TieredMemoryStore",
     "TransferReport",
     "VectorIndex",
     "WorkingMemory",
     "WorkingSettings",
     "create_memory_tools",
 ]
+if TYPE_CHECKING or "TieredMemoryStore" in _adapters:
+    __all__ += ["TieredMemoryStore"]
+if TYPE_CHECKING or "TieredMemoryMiddleware" in _adapters:
+    __all__ += ["TieredMemoryMiddleware"]
 
 
 def __getattr__(name: str) -> object:
@@ -203,4 +207,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return sorted(__all__)
+    return sorted(_ROOM_OF)

@@ -1,11 +1,13 @@
 """The memory in LangChain's terms: for chains, retrievers, histories, graphs and agents.
 
-Each adapter is loaded when it is first used, and says then what to install if its framework is missing.
+Each adapter is loaded when it is first used, and says then what to install if its framework is missing. Who imports `*`
+gets those whose frameworks are there.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,15 +28,26 @@ _ROOM_OF = {
     "format_documents": "retriever",
 }
 
+
+def _installed(*names: str) -> bool:
+    """Say whether packages are there, without loading them."""
+    try:
+        return all(map(find_spec, names))
+    except ValueError:  # somebody's stand-in for one of them
+        return True
+
+
 __all__ = [
     "TieredChatMessageHistory",
     "TieredMemory",
-    "TieredMemoryMiddleware",
     "TieredMemoryRetriever",
-    "TieredMemoryStore",
     "create_memory_tools",
     "format_documents",
 ]
+if TYPE_CHECKING or _installed("langgraph"):
+    __all__ += ["TieredMemoryStore"]
+if TYPE_CHECKING or _installed("langgraph", "langchain"):
+    __all__ += ["TieredMemoryMiddleware"]
 
 
 def __getattr__(name: str) -> object:
@@ -53,4 +66,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """List the adapters."""
-    return sorted(__all__)
+    return sorted(_ROOM_OF)

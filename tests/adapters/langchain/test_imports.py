@@ -26,6 +26,13 @@ for name in {missing}:
     sys.modules[name] = None
 from langchain_tiered_memory.langchain import {name}
 """
+_STAR = """
+import sys
+for name in {missing}:
+    sys.modules[name] = None
+from {package} import {what}
+print(*[name for name in {names} if name not in {where}])
+"""
 _LOADED = """
 import sys
 from langchain_tiered_memory.langchain import {name}
@@ -90,6 +97,37 @@ def test_a_missing_extra_is_said_at_the_import_with_the_line_that_helps(
     assert last.startswith("ImportError: ")
     assert name in last
     assert line in last
+
+
+@pytest.mark.parametrize("package", ["langchain_tiered_memory", "langchain_tiered_memory.langchain"])
+@pytest.mark.parametrize(
+    ("missing", "left_out"),
+    [
+        (["langgraph"], ["TieredMemoryMiddleware", "TieredMemoryStore"]),
+        (["langchain"], ["TieredMemoryMiddleware"]),
+        (["langchain", "langgraph"], ["TieredMemoryMiddleware", "TieredMemoryStore"]),
+        ([], []),
+    ],
+)
+def test_a_star_is_all_that_is_installed(package: str, missing: list[str], left_out: list[str]) -> None:
+    done = _run(_STAR.format(missing=missing, package=package, names=NAMES, what="__all__", where="__all__"))
+
+    assert (done.stdout.split(), done.stderr) == (left_out, "")
+
+
+def test_a_star_works_without_the_extras() -> None:
+    missing = ["langchain", "langgraph"]
+    done = _run(
+        _STAR.format(missing=missing, package="langchain_tiered_memory", names=NAMES, what="*", where="globals()")
+    )
+
+    assert (done.stdout.split(), done.stderr) == (["TieredMemoryMiddleware", "TieredMemoryStore"], "")
+
+
+def test_a_stand_in_for_a_framework_breaks_no_import() -> None:
+    done = _run("import sys, types; sys.modules['langgraph'] = types.ModuleType('x'); import langchain_tiered_memory")
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["TieredChatMessageHistory", "TieredMemoryRetriever", "create_memory_tools"])
