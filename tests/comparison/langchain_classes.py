@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from tests.comparison import apart
 from tests.comparison.fakes import FileHistory, WordEmbeddings, errand, scripted
-from tests.comparison.findings import Check, Finding, Situation, judged, not_offered
+from tests.comparison.findings import SITUATIONS, Check, Finding, Situation, judged, not_offered
 from tests.comparison.probes import blocked, torn
 
 TITLE = "LangChain's memory classes"
@@ -292,15 +291,16 @@ def explanation(folder: Path) -> Finding:
     return not_offered("a hit is a text", VectorStoreRetrieverMemory, ("explain", "score", "reason"), seen)
 
 
-RUN: Mapping[str, Situation] = {
-    "process restart": restart,
-    "two users on one object": two_users,
-    "tool calls at the cut": tool_calls,
-    "a summary over budget": summary_over_budget,
-    "contradiction": contradiction,
-    "crash between tiers": crash,
-    "deletion": deletion,
-    "async under a running loop": asynchronous,
-    "offline": offline,
-    "explanation of a hit": explanation,
-}
+_IN_ORDER: tuple[Situation, ...] = (
+    restart,
+    two_users,
+    tool_calls,
+    summary_over_budget,
+    contradiction,
+    crash,
+    deletion,
+    asynchronous,
+    offline,
+    explanation,
+)
+RUN = dict(zip(SITUATIONS, _IN_ORDER, strict=True))

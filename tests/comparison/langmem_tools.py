@@ -7,20 +7,20 @@ import importlib
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 from langgraph.store.memory import InMemoryStore
 
 from tests.comparison import apart
-from tests.comparison.fakes import SIZE, Scripted, WordEmbeddings, errand, scripted
-from tests.comparison.findings import Check, Finding, Situation, judged
-from tests.comparison.probes import blocked, torn
+from tests.comparison.fakes import SIZE, Scripted, WordEmbeddings, scripted
+from tests.comparison.findings import SITUATIONS, Check, Finding, Situation, judged
+from tests.comparison.langmem_summaries import summary_over_budget, tool_calls
+from tests.comparison.probes import blocked
 
 TITLE = "LangMem"
 PACKAGES = ("langmem", "langgraph-checkpoint-sqlite")
@@ -28,7 +28,6 @@ PACKAGES = ("langmem", "langgraph-checkpoint-sqlite")
 # Neither is installed where the types are checked.
 langmem: Any = importlib.import_module("langmem")
 errors: Any = importlib.import_module("langmem.errors")
-short_term: Any = importlib.import_module("langmem.short_term")
 sqlite: Any = importlib.import_module("langgraph.store.sqlite")
 
 NAMESPACE = ("memories", "{langgraph_user_id}")
@@ -99,57 +98,6 @@ def two_users(folder: Path) -> Finding:
     return judged(
         Check(each, "a namespace each", "namespaces run together", seen),
         Check("blue" not in nobody, "no user is an error", "no user sees all", f"without a user: {nobody}"),
-    )
-
-
-# -- tool calls at the cut ---------------------------------------------------------------------------------------------
-
-
-def tool_calls(folder: Path) -> Finding:
-    messages = [message for number in range(6) for message in errand(number)]
-    tried = 0
-    broken: list[str] = []
-    for budget in range(30, 200, 5):
-        summary = None
-        for end, message in enumerate(messages, 1):
-            following = messages[end : end + 1]
-            if isinstance(message, AIMessage) or (following and following[0].type == "tool"):
-                continue  # a model is not asked here
-            result = _summarized(messages[:end], summary, scripted("short"), budget)
-            summary = result.running_summary
-            tried += 1
-            if torn(result.messages):
-                broken.append(f"{torn(result.messages)} of {end} messages at max_tokens={budget}")
-    seen = f"{len(broken)} of {tried} prompts have one without the other, such as {broken[:1]}"
-    return judged(Check(not broken, "kept together", f"torn apart in {len(broken)} of {tried} prompts", seen))
-
-
-def _summarized(messages: list[BaseMessage], summary: Any, model: Any, budget: int) -> Any:
-    return short_term.summarize_messages(
-        messages, running_summary=summary, model=model, max_tokens=budget, max_summary_tokens=budget // 2
-    )
-
-
-# -- a summary over budget ---------------------------------------------------------------------------------------------
-
-
-def summary_over_budget(folder: Path) -> Finding:
-    budget = 80
-    messages: list[BaseMessage] = [HumanMessage(f"my locker number {one} is blue", id=str(one)) for one in range(12)]
-    model = scripted("a summary that goes on and on " * 30)
-    bound = _summarized(messages, None, model.bind(max_tokens=budget // 4), budget).messages
-    free = _summarized(messages, None, model, budget).messages
-    obedient, wordy = count_tokens_approximately(bound), count_tokens_approximately(free)
-    return judged(
-        Check(
-            obedient <= budget,
-            "kept to by a model that is limited itself",
-            "not kept to",
-            f"{obedient} tokens at max_tokens={budget} with a model bound to a limit",
-        ),
-        Check(
-            wordy <= budget, "and if not", f"else {wordy} tokens of {budget}", f"{wordy} tokens with one that is not"
-        ),
     )
 
 
@@ -325,15 +273,16 @@ def explanation(folder: Path) -> Finding:
     )
 
 
-RUN: Mapping[str, Situation] = {
-    "process restart": restart,
-    "two users on one object": two_users,
-    "tool calls at the cut": tool_calls,
-    "a summary over budget": summary_over_budget,
-    "contradiction": contradiction,
-    "crash between tiers": crash,
-    "deletion": deletion,
-    "async under a running loop": asynchronous,
-    "offline": offline,
-    "explanation of a hit": explanation,
-}
+_IN_ORDER: tuple[Situation, ...] = (
+    restart,
+    two_users,
+    tool_calls,
+    summary_over_budget,
+    contradiction,
+    crash,
+    deletion,
+    asynchronous,
+    offline,
+    explanation,
+)
+RUN = dict(zip(SITUATIONS, _IN_ORDER, strict=True))

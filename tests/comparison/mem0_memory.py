@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from langchain_core.language_models import FakeListChatModel
 
 from tests.comparison import apart
 from tests.comparison.fakes import SIZE, WordEmbeddings
-from tests.comparison.findings import Check, Finding, Situation, judged, not_offered
+from tests.comparison.findings import SITUATIONS, Check, Finding, Situation, judged, not_offered
 from tests.comparison.probes import blocked
 
 TITLE = "mem0"
@@ -235,15 +235,16 @@ def explanation(folder: Path) -> Finding:
     return judged(Check(adds, "parts that add up", "parts that do not add up", f"a score of {hit['score']}: {told}"))
 
 
-RUN: Mapping[str, Situation] = {
-    "process restart": restart,
-    "two users on one object": two_users,
-    "tool calls at the cut": tool_calls,
-    "a summary over budget": summary_over_budget,
-    "contradiction": contradiction,
-    "crash between tiers": crash,
-    "deletion": deletion,
-    "async under a running loop": asynchronous,
-    "offline": offline,
-    "explanation of a hit": explanation,
-}
+_IN_ORDER: tuple[Situation, ...] = (
+    restart,
+    two_users,
+    tool_calls,
+    summary_over_budget,
+    contradiction,
+    crash,
+    deletion,
+    asynchronous,
+    offline,
+    explanation,
+)
+RUN = dict(zip(SITUATIONS, _IN_ORDER, strict=True))
