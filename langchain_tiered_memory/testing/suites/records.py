@@ -12,6 +12,7 @@ from langchain_tiered_memory.testing.suites.indexing import IndexCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
 from langchain_tiered_memory.testing.suites.rewording import RewordingCases
 from langchain_tiered_memory.testing.suites.roundtrip import OwnershipCases, RoundTripCases, WallCases
+from langchain_tiered_memory.testing.suites.users import UsersCases
 
 
 class RecordStoreContract(
@@ -22,6 +23,7 @@ class RecordStoreContract(
     IntentCases,
     EraseCases,
     RewordingCases,
+    UsersCases,
     IndexCases,
     RoundTripCases[RecordStore],
     WallCases[RecordStore],
