@@ -8,13 +8,12 @@ in the length of the text.
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-import Stemmer
+from langchain_tiered_memory.core.languages import ENGLISH, says_nothing, stem, told_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,40 +66,54 @@ _WORDS: Final = re.compile(
     rf"[A-Za-z](?:\+\+|\#)|{_LETTER}(?:[{_JOINTS}]{_LETTER}){{0,15}}|[{_UNSPACED}]+|[{_PICTURES}]"
 )
 _UNSPACED_LETTER: Final = re.compile(f"[{_UNSPACED}]")
-_ACCENTS: Final = re.compile("[\u00ad\u0300-\u036f\u200c\u200d]")
+_ACCENTS: Final = re.compile("[\u00ad\u0300-\u0305\u0307-\u036f\u200c\u200d]|(?<![\u0418\u0438])\u0306")
+"""Not the breve that makes another letter of a Cyrillic one: Russian endings are told apart by it."""
 _CONTRACTION: Final = re.compile(r"(?:'(?:s|m|re|ve|ll|d)|n't)$")
 _GROUPED_NUMBER: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _JOINT: Final = re.compile(rf"[{_JOINTS}\s]+")
 _CODE: Final = re.compile(r"[\d@_]|\w\w\.|\.\w\w")
 _LIST: Final = re.compile(r"[,:/+]")
+_TELLING_WORDS: Final = 100
+"""A text goes on in the language in which it begins."""
+_SMALL: Final = 12
+"""Characters of a word that may tell it."""
 
-_local: Final = threading.local()  # a stemmer belongs to one thread
 
-
-def analyze(text: str) -> list[str]:
+def analyze(text: str, language: str | None = None) -> list[str]:
     """Split a text into the terms under which it is indexed and asked for.
 
-    Terms are folded (case, NFKC, accents) and stemmed as English where they are written in Latin
-    letters; stop words are left out unless there is nothing else. A word with joints
+    Terms are folded (case, NFKC, accents) and stemmed: by script, and in Latin letters as English.
+    A text in Latin letters that is told by its small words to be in another language gives the
+    stems of that language beside the English ones, so that a question too short to tell its
+    language still meets it. Stop words are left out unless there is nothing else. A word with joints
     (`ERR-4711`, `ada@example.org`, `well-known`) gives its parts, and the whole beside them.
     Scripts without spaces give pairs of neighbouring characters. An emoji is a term.
+
+    Args:
+        text: Any text.
+        language: The language of words in Latin letters, as `languages.named` returns it; None: the
+            text tells.
 
     Returns:
         The terms in the order of the text, with repetitions. None is empty or holds white space,
         NUL or a surrogate.
     """
+    words = (_ASCII_WORDS if text.isascii() else _WORDS).findall(text)
+    language = language or _told_by(words)
     if text.isascii():
-        words = _ASCII_WORDS.findall(text)
-        terms = [term for word in words for term in _terms(word)]
+        terms = [term for word in words for term in _terms(word, language)]
     else:
-        words = _WORDS.findall(text)
-        terms = [term for word in words for term in _terms_of_any_script(word)]
+        terms = [term for word in words for term in _terms_of_any_script(word, language)]
     return terms or [part for word in words for part in _parts(_fold(word))]
 
 
-def _terms_of_any_script(word: str) -> Sequence[str]:
+def _told_by(words: Sequence[str]) -> str:
+    return told_by(_fold(word) for word in words[:_TELLING_WORDS] if len(word) <= _SMALL)
+
+
+def _terms_of_any_script(word: str, language: str) -> Sequence[str]:
     """Choose the analyser by the script of the first letter: a word is all of one kind."""
-    return _pairs(word) if _UNSPACED_LETTER.match(word) else _terms(word)
+    return _pairs(word) if _UNSPACED_LETTER.match(word) else _terms(word, language)
 
 
 def _pairs(run: str) -> list[str]:
@@ -110,21 +123,23 @@ def _pairs(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 15)
-def _terms(word: str) -> tuple[str, ...]:
+def _terms(word: str, language: str) -> tuple[str, ...]:
     """Give the terms of one word of a script with spaces; see `analyze`."""
     word = _fold(word)
     if word[-1:] in ("+", "#"):
         return (word,)  # C++ and C# are words
-    if word in _STOP_WORDS or (bare := _CONTRACTION.sub("", word)) in _STOP_WORDS:
+    if word in _STOP_WORDS or (bare := _CONTRACTION.sub("", word)) in _STOP_WORDS or says_nothing(word, language):
         return ()
     if _GROUPED_NUMBER.fullmatch(bare):
         bare = bare.replace(",", "")
     parts = _parts(bare)
-    terms = [_stem(part) for part in parts if part not in _STOP_WORDS or len(parts) == 1]
+    terms = [stem(part) for part in parts if part not in _STOP_WORDS or len(parts) == 1]
+    if language != ENGLISH:
+        terms += [own for part in parts if (own := stem(part, language)) not in terms]
     if len(parts) > 1 and _CODE.search(bare):
         terms.append(bare)  # a code is itself: "1.5" is not "15"
     elif len(parts) > 1 and not _LIST.search(bare):
-        terms.append(_stem("".join(parts)))  # "e-mail" is "email", "U.S.A" is "USA"
+        terms.append(stem("".join(parts)))  # "e-mail" is "email", "U.S.A" is "USA"
     return tuple(terms)
 
 
@@ -138,16 +153,6 @@ def _fold(word: str) -> str:
 
 def _parts(word: str) -> list[str]:
     return [part for part in _JOINT.split(word) if part]
-
-
-def _stem(part: str) -> str:
-    """Stem a part as English when its first letter is Latin; other languages have their place here."""
-    if not "a" <= part[0] <= "z":
-        return part
-    if not hasattr(_local, "english"):
-        _local.english = Stemmer.Stemmer("english", 0)
-    stem: str = _local.english.stemWord(part)
-    return stem
 
 
 # --- duplicates ----------------------------------------------------------------------------------

@@ -49,8 +49,8 @@ TEN_MEGABYTES = {
         ("東京都 ABC漢字", ["東京", "京都", "abc", "漢字"]),
         ("猫", ["猫"]),
         ("한국어", ["한국", "국어"]),
-        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
-        ("Привет, ёлка", ["привет", "елка"]),
+        ("नमस्ते दुनिया", ["नमस्त", "दुनिय"]),
+        ("Привет, ёлка", ["привет", "елк"]),
         ("🎂!", ["🎂"]),
         ("a\0cake\ud800 soft\u00adware", ["cake", "softwar"]),
         ("!?", []),
@@ -86,10 +86,10 @@ def test_terms_can_be_stored_anywhere(text: str) -> None:
 def test_a_text_and_its_neighbour_give_the_terms_of_both(one: str, other: str) -> None:
     """What is indexed under a word does not depend on the sentence around it, stop words aside."""
     anchor = " ERR-4711 "
-    assert analyze(one + anchor + other) == [
-        *analyze(one + anchor)[:-3],
+    assert analyze(one + anchor + other, "english") == [
+        *analyze(one + anchor, "english")[:-3],
         *analyze(anchor),
-        *analyze(anchor + other)[3:],
+        *analyze(anchor + other, "english")[3:],
     ]
 
 
