@@ -101,6 +101,11 @@ def _theirs(message: Message) -> ChatMessage:
 
 def _plain(value: object) -> Any:
     """Return a value as JSON can hold it; what JSON does not know as the JSON nearest to it."""
+    # Not left to pydantic, which refuses lone surrogates in keys.
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {str.__str__(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
     held = to_jsonable_python(value, fallback=repr, bytes_mode="base64")
     return json.loads(json.dumps(held, ensure_ascii=False), parse_constant=str)
 

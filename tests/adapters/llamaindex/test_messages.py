@@ -155,6 +155,14 @@ def test_what_json_cannot_hold_becomes_the_json_nearest_to_it() -> None:
     assert back.additional_kwargs == {"raw": "_w==", "pair": [1, 2], "score": "NaN", "object": repr(object)}
 
 
+def test_no_text_of_json_is_refused() -> None:
+    odd = {"\ud800": [{"\udfff": "\ud800"}, {"a\0": 1}]}
+    call = ToolCallBlock(tool_call_id="c1", tool_name="look_up", tool_kwargs=odd)
+    message = ChatMessage(role="assistant", blocks=[call], additional_kwargs=odd)
+
+    assert there_and_back(message) == message
+
+
 def test_images_of_the_old_kind_are_not_doubled() -> None:
     message = ChatMessage(role="user", content="who?", additional_kwargs={"images": [ImageDocument(image=PNG)]})
 
