@@ -54,6 +54,7 @@ class Session:
         max_tokens: int | None = None,
         k: int = 5,
         filter: Mapping[str, Any] | None = None,
+        min_score: float | str = 0.0,
         speakers: Mapping[str, str] | None = None,
         recalled: Sequence[ScoredMemory] | None = None,
     ) -> Context:
@@ -63,6 +64,7 @@ class Session:
             max_tokens=max_tokens,
             k=k,
             filter=filter,
+            min_score=min_score,
             speakers=speakers,
             recalled=recalled,
         )

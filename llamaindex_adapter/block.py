@@ -55,6 +55,7 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
         agent_id: The agent that speaks there.
         k: How many memories to recall at most.
         filter: Which memories may be recalled, as in `MemorySystem.recall`.
+        min_score: The least score of what is recalled; "auto" recalls only what is relevant enough to be an answer.
         max_tokens: The most that the block may cost, in tokens as LlamaIndex counts them.
         priority: LlamaIndex shortens blocks in this order, and never one of priority 0.
     """
@@ -66,6 +67,7 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
     agent_id: str | None = None
     k: int = Field(default=5, ge=1)
     filter: dict[str, Any] | None = None
+    min_score: float | str = 0.0
     max_tokens: int = Field(default=1000, ge=1)
 
     _counter: LlamaIndexCounter = PrivateAttr(default_factory=LlamaIndexCounter)
@@ -118,7 +120,12 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
         filters: list[Any] = [{"id": {"$nin": shown}}, *([] if self.filter is None else [self.filter])]
         try:
             hits = await self.memory.recall(
-                self.user_id, query, self.k, agent_id=self.agent_id, filter={"$and": filters}
+                self.user_id,
+                query,
+                self.k,
+                agent_id=self.agent_id,
+                filter={"$and": filters},
+                min_score=self.min_score,
             )
         except InvalidInput:
             raise  # what was asked for can never be recalled; it is no failing store

@@ -42,6 +42,7 @@ class TieredMemory(BaseMemory):
         agent_id: The agent that speaks in it.
         k: How many memories to recall at most.
         filter: Which memories may be recalled, as in `MemorySystem.recall`.
+        min_score: The least score of what is recalled; "auto" recalls only what is relevant enough to be an answer.
         max_tokens: The budget of `get` in tokens; None is the memory's own setting.
     """
 
@@ -53,6 +54,7 @@ class TieredMemory(BaseMemory):
     agent_id: str | None = None
     k: int = Field(default=5, ge=1)
     filter: dict[str, Any] | None = None
+    min_score: float | str = 0.0
     max_tokens: int | None = None
 
     _recalls: Recalls = PrivateAttr(default_factory=Recalls)
@@ -66,6 +68,7 @@ class TieredMemory(BaseMemory):
         agent_id: str | None = None,
         k: int = 5,
         filter: dict[str, Any] | None = None,
+        min_score: float | str = 0.0,
         max_tokens: int | None = None,
         class_name: object = None,
     ) -> None:
@@ -78,6 +81,7 @@ class TieredMemory(BaseMemory):
             agent_id: The agent that speaks in it.
             k: How many memories to recall at most.
             filter: Which memories may be recalled.
+            min_score: The least score of what is recalled.
             max_tokens: The budget of `get` in tokens.
             class_name: What LlamaIndex adds when it serialises; ignored.
 
@@ -89,7 +93,7 @@ class TieredMemory(BaseMemory):
         session = session_id or generate_chat_store_key()
         found.session(user_id, session, agent_id=agent_id, max_tokens=max_tokens)  # refuses what cannot be used
         values: dict[str, Any] = {"memory": found, "user_id": user_id, "session_id": session, "agent_id": agent_id}
-        values |= {"k": k, "filter": filter, "max_tokens": max_tokens}
+        values |= {"k": k, "filter": filter, "min_score": min_score, "max_tokens": max_tokens}
         super().__init__(**values)
 
     @classmethod
@@ -234,7 +238,7 @@ class TieredMemory(BaseMemory):
         """Return what every context is asked for."""
         budget = self.memory.sync.settings.working.max_tokens if self.max_tokens is None else self.max_tokens
         left = min(budget, max(budget - initial_token_count, _LEAST_TOKENS))
-        return {"max_tokens": left, "k": self.k, "filter": self.filter}
+        return {"max_tokens": left, "k": self.k, "filter": self.filter, "min_score": self.min_score}
 
 
 def _words(input: str | ChatMessage | None) -> str | None:

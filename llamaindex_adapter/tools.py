@@ -51,6 +51,7 @@ def create_memory_tools(
     agent_id: str | None = None,
     k: int = 5,
     filter: Mapping[str, Any] | None = None,
+    min_score: float | str = 0.0,
     max_tokens: int | None = None,
 ) -> list[FunctionTool]:
     """Return `save_memory`, `search_memories` and `forget_memory`, each both blocking and asynchronous.
@@ -65,6 +66,7 @@ def create_memory_tools(
         agent_id: The agent: what it saves is its own, and it sees its own and what is shared.
         k: How many memories a search returns at most.
         filter: Which memories may be found, as in `MemorySystem.recall`.
+        min_score: The least score of what is found; "auto" finds only what is relevant enough to be an answer.
         max_tokens: Most tokens of the texts that a search returns together.
 
     Raises:
@@ -75,7 +77,7 @@ def create_memory_tools(
     user = "any" if callable(user_id) else user_id
     session = "any" if session_id is None or callable(session_id) else session_id
     found.session(user, session, agent_id=agent_id)  # refuses what cannot be used
-    asked = {"k": k, "agent_id": agent_id, "filter": filter, "max_tokens": max_tokens}
+    asked = {"k": k, "agent_id": agent_id, "filter": filter, "min_score": min_score, "max_tokens": max_tokens}
     calls = _Calls(found, user_id, session_id, asked)
     return [
         _tool("save_memory", SaveMemory, calls.save, calls.asave),

@@ -65,6 +65,7 @@ class Chats:
         k: int,
         *,
         filter: Mapping[str, Any] | None,
+        min_score: float | str,
         speakers: Mapping[str, str] | None,
         recalled: Sequence[ScoredMemory] | None,
     ) -> Context:
@@ -80,6 +81,7 @@ class Chats:
             session_id=at.session_id,
             agent_id=at.agent_id,
             filter=filter,
+            min_score=min_score,
             weights=rooms.parts.weights,
         )
         hits = None if recalled is None else asking.hits("recalled", recalled, at.user_id)
@@ -132,6 +134,7 @@ class SyncSession:
         max_tokens: int | None = None,
         k: int = 5,
         filter: Mapping[str, Any] | None = None,
+        min_score: float | str = 0.0,
         speakers: Mapping[str, str] | None = None,
         recalled: Sequence[ScoredMemory] | None = None,
     ) -> Context:
@@ -142,12 +145,20 @@ class SyncSession:
             max_tokens: The budget, by default the session's.
             k: How many memories to recall at most.
             filter: Which memories may be recalled, as in `recall`.
+            min_score: The least score, as in `recall`: "auto" lets a prompt go without notes that answer nothing.
             speakers: What `text` calls a role instead of its own name, such as `{"user": "Human"}`.
             recalled: The `memories` of an earlier context, to show again instead of recalling: no model is asked and
                 no access counted, which a framework that asks several times a turn should cause once.
         """
         return self._chats.context(
-            self.address, query, max_tokens, k, filter=filter, speakers=speakers, recalled=recalled
+            self.address,
+            query,
+            max_tokens,
+            k,
+            filter=filter,
+            min_score=min_score,
+            speakers=speakers,
+            recalled=recalled,
         )
 
     def clear(self) -> int:

@@ -44,6 +44,7 @@ class TieredMemory(BaseMemory):
         agent_id: The agent that speaks in it.
         k: How many memories to recall at most.
         filter: Which memories may be recalled, as in `MemorySystem.recall`.
+        min_score: The least score of what is recalled; "auto" recalls only what is relevant enough to be an answer.
         max_tokens: The budget of what the chain is given; None is the memory's own setting.
         memory_key: The prompt's variable.
         input_key: Which input is what the user said; None finds the only one there is.
@@ -64,6 +65,7 @@ class TieredMemory(BaseMemory):
     agent_id: str | None = None
     k: int = 5
     filter: dict[str, Any] | None = None
+    min_score: float | str = 0.0
     max_tokens: int | None = None
     memory_key: str = "history"
     input_key: str | None = None
@@ -79,7 +81,7 @@ class TieredMemory(BaseMemory):
     def model_post_init(self, context: Any, /) -> None:
         """Refuse at once what cannot work; nothing is read or written yet."""
         super().model_post_init(context)
-        a_question(self.k, agent_id=self.agent_id, filter=self.filter)
+        a_question(self.k, agent_id=self.agent_id, filter=self.filter, min_score=self.min_score)
         if self.memory_key in {self.input_key, self.output_key}:
             raise InvalidInput("memory_key", self.memory_key, "a variable of its own is needed")
         _ = self._session
@@ -143,7 +145,7 @@ class TieredMemory(BaseMemory):
     @property
     def _asked(self) -> dict[str, Any]:
         speakers = {"user": self.human_prefix, "assistant": self.ai_prefix, "system": "System", "tool": "Tool"}
-        return {"k": self.k, "filter": self.filter, "speakers": speakers}
+        return {"k": self.k, "filter": self.filter, "min_score": self.min_score, "speakers": speakers}
 
     def _query(self, inputs: dict[str, Any]) -> str | None:
         """Return what the user says now, if it is clear which input that is."""

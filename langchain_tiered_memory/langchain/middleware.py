@@ -46,6 +46,7 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         agent_id: str | None = None,
         k: int = 5,
         filter: Mapping[str, Any] | None = None,
+        min_score: float | str = 0.0,
         max_tokens: int | None = 1000,
         on_error: OnError = "warn",
     ) -> None:
@@ -60,6 +61,7 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             agent_id: The agent: its conversations are its own, and it sees its own memories and the shared ones.
             k: How many memories to recall at most.
             filter: Which memories may be recalled, as in `MemorySystem.recall`.
+            min_score: The least score of what is recalled; "auto" recalls only what is relevant enough to be an answer.
             max_tokens: Most tokens of the recalled texts together; None is no limit.
             on_error: When a store fails, "warn" logs it and lets the agent answer; a turn that was not stored is
                 stored with the next one of its thread. "raise" raises.
@@ -75,7 +77,7 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if isinstance(session_id, str):
             door.label("session_id", session_id)
         self._agent_id = agent_id
-        self._asked = a_question(k, agent_id=agent_id, filter=filter, max_tokens=max_tokens)
+        self._asked = a_question(k, agent_id=agent_id, filter=filter, min_score=min_score, max_tokens=max_tokens)
         self._on_error = a_policy(on_error)
 
     def wrap_model_call(

@@ -63,6 +63,7 @@ def create_memory_tools(
     agent_id: str | None = None,
     k: int = 5,
     filter: Mapping[str, Any] | None = None,
+    min_score: float | str = 0.0,
     max_tokens: int | None = None,
 ) -> list[StructuredTool]:
     """Return `save_memory`, `search_memories` and `forget_memory`, each both blocking and asynchronous.
@@ -79,6 +80,7 @@ def create_memory_tools(
         agent_id: The agent: what it saves is its own, and it sees its own and what is shared.
         k: How many memories a search returns at most.
         filter: Which memories may be found, as in `MemorySystem.recall`.
+        min_score: The least score of what is found; "auto" finds only what is relevant enough to be an answer.
         max_tokens: Most tokens of the texts that a search returns together.
 
     Raises:
@@ -88,7 +90,7 @@ def create_memory_tools(
         door.user(user_id)
     if isinstance(session_id, str):
         door.label("session_id", session_id)
-    asked = a_question(k, agent_id=agent_id, filter=filter, max_tokens=max_tokens)
+    asked = a_question(k, agent_id=agent_id, filter=filter, min_score=min_score, max_tokens=max_tokens)
     calls = _Calls(
         a_memory(memory), user_id or running_user, running_thread if session_id is None else session_id, asked
     )

@@ -428,6 +428,7 @@ def test_what_is_set_up_wrong_raises_in_any_case(folder_house: House) -> None:
         {"agent_id": ""},
         {"k": 0},
         {"max_tokens": 3},
+        {"min_score": "high"},
         {"filter": {"metadata.n": {"$near": 1}}},
         {"on_error": "ignore"},
         {"input_key": "history"},
@@ -437,6 +438,15 @@ def test_what_is_set_up_wrong_raises_in_any_case(folder_house: House) -> None:
 def test_what_cannot_work_is_refused_at_once(memory: MemorySystem, options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         _made(memory, **options)
+
+
+async def test_what_answers_nothing_is_left_out_when_asked_for(memory: MemorySystem) -> None:
+    memory.sync.remember("ada", "I am allergic to peanuts")
+    made = _made(memory, min_score="auto")
+
+    assert made.load_memory_variables({"input": "Which planets have moons?"}) == {"history": ""}
+    assert await made.aload_memory_variables({"input": "Which planets have moons?"}) == {"history": ""}
+    assert "peanuts" in made.load_memory_variables({"input": "Am I allergic to peanuts?"})["history"]
 
 
 def test_only_a_memory_of_ours_will_do() -> None:

@@ -88,6 +88,18 @@ def test_a_restart_changes_nothing(folder_house: House) -> None:
     assert QUOTED in _system(model)
 
 
+async def test_what_answers_nothing_is_left_out_when_asked_for(memory: MemorySystem) -> None:
+    memory.sync.remember("ada", PEANUTS)
+    model = scripted("Many.", "Many.", "No.")
+    agent = _agent(memory, model, middleware=[TieredMemoryMiddleware(memory, min_score="auto")])
+
+    agent.invoke(said("Which planets have moons?"), _thread("a"), context=Who("ada"))
+    await agent.ainvoke(said("Which planets have moons?"), _thread("b"), context=Who("ada"))
+    agent.invoke(said("Am I allergic to peanuts?"), _thread("c"), context=Who("ada"))
+
+    assert ["peanuts" in _system(model, call) for call in range(3)] == [False, False, True]
+
+
 def test_users_are_apart(memory: MemorySystem) -> None:
     model = scripted("Noted.", "What?")
     agent = _agent(memory, model)
@@ -357,6 +369,7 @@ def test_a_context_may_be_a_mapping(memory: MemorySystem) -> None:
         {"k": 0},
         {"filter": {"nothing": 1}},
         {"agent_id": ""},
+        {"min_score": "high"},
         {"max_tokens": 0},
         {"on_error": "ignore"},
         {"memory": "./memory"},

@@ -195,6 +195,14 @@ async def test_a_store_that_does_not_answer_is_told_in_words(
     assert "the disk is full" in await tools["save_memory"].ainvoke({"content": PEANUTS})
 
 
+def test_what_answers_nothing_is_not_found_when_asked_for(memory: MemorySystem) -> None:
+    memory.sync.remember("ada", PEANUTS)
+    search = _tools(memory, min_score="auto")["search_memories"]
+
+    assert search.invoke({"query": "planets with moons"}) == "Nothing is remembered about that."
+    assert PEANUTS in search.invoke({"query": "allergic to peanuts"})
+
+
 async def test_what_the_program_got_wrong_is_raised(folder_house: House) -> None:
     first = folder_house.system()
     first.sync.remember("ada", PEANUTS)
@@ -215,6 +223,7 @@ async def test_what_the_program_got_wrong_is_raised(folder_house: House) -> None
         {"agent_id": ""},
         {"k": 0},
         {"filter": {"nothing": 1}},
+        {"min_score": "high"},
         {"max_tokens": 0},
         {"memory": "./memory"},
     ],

@@ -363,6 +363,12 @@ class TestWhatItIs:
         with pytest.raises(ValueError, match="k"):
             TieredMemoryBlock(memory, ADA, k=0)
 
+    async def test_what_answers_nothing_is_left_out_when_asked_for(self, memory: MemorySystem) -> None:
+        strict = TieredMemoryBlock(memory, ADA, min_score="auto")
+
+        assert await strict.aget([said("Which planets have moons?")], session_id="a") == ""
+        assert PEANUTS in await strict.aget([said("Am I allergic to peanuts?")], session_id="b")
+
     async def test_a_filter_that_means_nothing_is_an_error_and_not_a_turn_without_notes(
         self, memory: MemorySystem
     ) -> None:

@@ -142,6 +142,14 @@ class TestGet:
         await chat.areset()
         assert await chat.aget_all() == []
 
+    async def test_what_answers_nothing_is_left_out_when_asked_for(self, memory: MemorySystem) -> None:
+        strict = TieredMemory(memory, ADA, "strict", min_score="auto")
+
+        assert strict.get("Which planets have moons?") == []
+        assert await strict.aget("Which planets have moons?") == []
+        assert PEANUTS in "".join(contents(strict.get("Am I allergic to peanuts?")))
+        assert TieredMemory.from_dict(strict.to_dict()).min_score == "auto"
+
     def test_filter_agent_and_k_are_respected(self, memory: MemorySystem) -> None:
         memory.sync.remember(ADA, "Peanuts are on the list", "fact", agent_id="shopper")
         memory.sync.remember(ADA, "Peanuts were on the table", "fact", agent_id="cook")

@@ -80,6 +80,7 @@ def test_it_says_a_folder_and_nothing_else(tmp_path: Path) -> None:
         "agent_id": None,
         "k": 5,
         "filter": None,
+        "min_score": 0.0,
         "max_tokens": None,
         "class_name": "TieredMemory",
     }

@@ -88,6 +88,13 @@ def test_what_cannot_be_used_is_raised(tools: dict[str, FunctionTool]) -> None:
         tools["save_memory"].call(content="x", memory_type="rumour")
 
 
+def test_what_answers_nothing_is_not_found_when_asked_for(memory: MemorySystem) -> None:
+    search = create_memory_tools(memory, ADA, min_score="auto")[1]
+
+    assert search.call(query="planets with moons").content == "Nothing is remembered about that."
+    assert PEANUTS in search.call(query="allergic to peanuts").content
+
+
 def test_what_cannot_work_is_refused_at_once(memory: MemorySystem) -> None:
     wrong: list[dict[str, Any]] = [{"user_id": ""}, {"user_id": None}, {"session_id": ""}, {"agent_id": ""}]
     for given in wrong:
