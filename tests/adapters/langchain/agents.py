@@ -1,10 +1,11 @@
-"""Scripted models and agents for the tests of what works in `create_agent`."""
+"""Scripted models, what they were told, and who runs an agent, for the tests of chains and agents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.tool import tool_call
@@ -33,6 +34,21 @@ class Scripted(FakeMessagesListChatModel):
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         """Take them; the script knows which it calls."""
         return self
+
+
+class Prompts(BaseCallbackHandler):
+    """Notes what a model is told."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def on_llm_start(self, serialized: Any, prompts: list[str], **kwargs: Any) -> None:
+        """Note a prompt of text."""
+        self.seen += prompts
+
+    def on_chat_model_start(self, serialized: Any, messages: list[list[Any]], **kwargs: Any) -> None:
+        """Note a prompt of messages."""
+        self.seen += ["\n".join(f"{one.type}: {one.text}" for one in prompt) for prompt in messages]
 
 
 def scripted(*says: str | tuple[str, dict[str, Any]]) -> Scripted:

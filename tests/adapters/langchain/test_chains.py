@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
 from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import (
     FakeListChatModel,
     FakeListLLM,
@@ -20,27 +19,12 @@ from langchain_core.tools import tool
 
 from langchain_tiered_memory import BackendUnavailable, MemorySystem
 from langchain_tiered_memory.langchain import TieredMemory, TieredMemoryRetriever
-from tests.adapters.langchain.agents import scripted
+from tests.adapters.langchain.agents import Prompts, scripted
 from tests.flow.systems import House
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
 
 PEANUTS = "I am allergic to peanuts"
-
-
-class Prompts(BaseCallbackHandler):
-    """Notes what a model is told."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def on_llm_start(self, serialized: Any, prompts: list[str], **kwargs: Any) -> None:
-        """Note a prompt of text."""
-        self.seen += prompts
-
-    def on_chat_model_start(self, serialized: Any, messages: list[list[Any]], **kwargs: Any) -> None:
-        """Note a prompt of messages."""
-        self.seen += ["\n".join(f"{one.type}: {one.text}" for one in prompt) for prompt in messages]
 
 
 def _made(memory: MemorySystem, **options: Any) -> TieredMemory:
