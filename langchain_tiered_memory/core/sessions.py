@@ -13,17 +13,18 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission, Origin
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import BackendUnavailable
-from langchain_tiered_memory.core.model import SYSTEM_ROLES, Message, NewMemory, new_id
+from langchain_tiered_memory.core.model import Message, NewMemory, new_id
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import StoredMessage
 from langchain_tiered_memory.core.search import Window
 from langchain_tiered_memory.core.snapshots import Snapshots
-from langchain_tiered_memory.core.working import Counted, prompt_tokens, window
+from langchain_tiered_memory.core.tails import Tails
+from langchain_tiered_memory.core.working import prompt_tokens
 from langchain_tiered_memory.core.writing import Writing
 
 logger = logging.getLogger("langchain_tiered_memory.sessions")
 
-_PAGE = 64
+_PAGE = 1_000
 _BUDGETS = 10_000
 """Sessions whose budget is kept in mind; of another the settings' holds."""
 _EPISODE_ROLES = frozenset({"user", "assistant"})
@@ -37,6 +38,8 @@ class Sessions:
         self._snapshots = snapshots
         self._admission = admission
         self._writing = writing
+        self._tails = Tails(parts)
+        snapshots.also_discard(self._tails.discard)
         self._budgets: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -82,6 +85,8 @@ class Sessions:
                 self._writing.episodes(user_id, self._admission.admit(user_id, told, _SESSION))
                 self._parts.transcripts.mark_placed(user_id, session, [one.position for one in messages])
             done += len(waiting)
+            if len(waiting) < limit:
+                break
         return done
 
     def _apart(self, user_id: str, session_id: str, items: Sequence[NewMemory]) -> list[NewMemory]:
@@ -106,14 +111,7 @@ class Sessions:
 
     def window(self, user_id: str, session_id: str, max_tokens: int) -> tuple[Message, ...]:
         """Return the window: the end of the transcript inside the budget, system messages first."""
-        system = [self._recounted(one) for one in self._parts.transcripts.system(user_id, session_id)]
-        return window(
-            map(self._recounted, self._backwards(user_id, session_id)),
-            system,
-            max_tokens=max_tokens,
-            counter=self._parts.counter,
-            system_share=self._parts.settings.working.system_share,
-        )
+        return self._tails.window(user_id, session_id, max_tokens)
 
     def tokens(self, messages: Sequence[Message]) -> int:
         """Return what messages cost as a prompt."""
@@ -121,7 +119,7 @@ class Sessions:
 
     def transcript(self, user_id: str, session_id: str) -> tuple[Message, ...]:
         """Return every message of the session, oldest first."""
-        return tuple(one.message for one in self._backwards(user_id, session_id, system=True))[::-1]
+        return tuple(one.message for one in self._backwards(user_id, session_id))[::-1]
 
     def seen(self, user_id: str, session_id: str) -> Window:
         """Return what the session's window shows, for a recall that need not repeat it.
@@ -133,19 +131,15 @@ class Sessions:
             budget = self._budgets.get((user_id, session_id), self._parts.settings.working.max_tokens)
         return window_of(session_id, self.window(user_id, session_id, budget))
 
-    def _backwards(self, user_id: str, session_id: str, *, system: bool = False) -> Iterator[StoredMessage]:
+    def _backwards(self, user_id: str, session_id: str) -> Iterator[StoredMessage]:
         before: int | None = None
         while page := self._parts.transcripts.tail(user_id, session_id, before=before, limit=_PAGE):
-            yield from (one for one in page if system or one.message.role not in SYSTEM_ROLES)
+            yield from page
             before = page[-1].position
 
     def _counted(self, message: Message, agent_id: str | None, session_id: str) -> StoredMessage:
         counter = self._parts.counter
         return StoredMessage(message, 0, counter.message(message), counter.name, agent_id, session_id)
-
-    def _recounted(self, one: StoredMessage) -> Counted:
-        counter = self._parts.counter
-        return Counted(one.message, one.tokens if one.counter == counter.name else counter.message(one.message))
 
 
 def window_of(session_id: str, shown: Sequence[Message]) -> Window:

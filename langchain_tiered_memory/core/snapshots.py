@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from langchain_tiered_memory.core.errors import BackendUnavailable
@@ -21,6 +21,11 @@ class Snapshots:
         self._parts = parts
         self._held: OrderedDict[str, Snapshot] = OrderedDict()
         self._lock = threading.Lock()
+        self._others: list[Callable[[str | None], None]] = []
+
+    def also_discard(self, other: Callable[[str | None], None]) -> None:
+        """Let `discard` call this too: what else a process holds of a user goes with the snapshot."""
+        self._others.append(other)
 
     def get(self, user_id: str) -> tuple[Snapshot, tuple[str, ...]]:
         """Return the user's snapshot as of now, and the tiers that could not be asked.
@@ -73,6 +78,8 @@ class Snapshots:
                 self._held.clear()
             else:
                 self._held.pop(user_id, None)
+        for other in self._others:
+            other(user_id)
 
     def partial(self, user_id: str) -> bool:
         """Return whether this user is searched through the vector index."""

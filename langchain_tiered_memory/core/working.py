@@ -18,22 +18,20 @@ What `window` returns costs at most the budget by `prompt_tokens`. In this order
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
-from langchain_tiered_memory.core.cutting import TOOL_ROLE, Counted, Sized, cut_mark, cut_text, fitted, sized
+from langchain_tiered_memory.core.cutting import Counted, Sized, cut_mark, cut_text, fitted, sized
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.inputs import count, share, to_message
 from langchain_tiered_memory.core.model import SYSTEM_ROLES, Message
 from langchain_tiered_memory.core.ports import TokenCounter
+from langchain_tiered_memory.core.talk import USER_ROLE, Talk, Unit
 
-__all__ = ["REPLY_TOKENS", "Counted", "WorkingMemory", "cut_text", "prompt_tokens", "window"]
+__all__ = ["REPLY_TOKENS", "Counted", "WorkingMemory", "cut_text", "prompt_tokens", "window", "window_of_talk"]
 
 REPLY_TOKENS = 3
 """What a prompt costs beside its messages: the start of the reply."""
-_USER_ROLE = "user"
 
 
 def prompt_tokens(messages: Iterable[Message], counter: TokenCounter) -> int:
@@ -66,7 +64,20 @@ def window(
     Raises:
         InvalidInput: The budget, or the system messages' share of it, is too small for the mark of a cut.
     """
-    least = max(LEAST_WINDOW_TOKENS, REPLY_TOKENS + counter.message(Message(_USER_ROLE, cut_mark(LEAST_WINDOW_TOKENS))))
+    talk = Talk.reaching(messages_newest_first, max_tokens)
+    return window_of_talk(talk, system, max_tokens=max_tokens, counter=counter, system_share=system_share)
+
+
+def window_of_talk(
+    talk: Talk,
+    system: Sequence[Counted],
+    *,
+    max_tokens: int,
+    counter: TokenCounter,
+    system_share: float = 0.5,
+) -> tuple[Message, ...]:
+    """Return the window of a talk that reaches far enough back for it; see `window`."""
+    least = max(LEAST_WINDOW_TOKENS, REPLY_TOKENS + counter.message(Message(USER_ROLE, cut_mark(LEAST_WINDOW_TOKENS))))
     if max_tokens < least:
         raise InvalidInput("max_tokens", max_tokens, f"at least {least}, room for a message and the mark of a cut")
     room = max_tokens - REPLY_TOKENS
@@ -76,7 +87,7 @@ def window(
         raise InvalidInput("max_tokens", max_tokens, "give more; system messages have no room for the mark of a cut")
     # Where system messages are cut their whole share counts as spent, so that a larger budget never shows less.
     room -= min(limit, sum(one.tokens for one in system))
-    last = _conversation(messages_newest_first, room, counter) if room > 0 else ()
+    last = _conversation(talk, room, counter) if room > 0 else ()
     return tuple(one.message for one in (*first, *last))
 
 
@@ -94,113 +105,57 @@ def _system(messages: Sequence[Counted], limit: int, counter: TokenCounter) -> t
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """Messages that stay or go together.
-
-    Attributes:
-        entries: The messages with their places, counted back from the newest.
-        opens_turn: Whether it is a user message.
-        uses_tools: Whether it is an assistant message with tool calls.
-    """
-
-    entries: tuple[tuple[int, Counted], ...]
-    opens_turn: bool = False
-    uses_tools: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """What its messages cost."""
-        return sum(counted.tokens for _, counted in self.entries)
-
-
-_Results = dict[str | None, list[tuple[int, Counted]]]
-
-
-def _units(newest_first: Iterable[Counted]) -> Iterator[_Unit]:
-    """Group the conversation into units, newest first, reading no further than needed for the next one."""
-    waiting: _Results = {}
-    at_end = True
-    for place, counted in enumerate(newest_first):
-        message = counted.message
-        if message.role in SYSTEM_ROLES:
-            continue
-        if message.role == TOOL_ROLE:
-            waiting.setdefault(message.tool_call_id, []).append((place, counted))
-            continue
-        if message.tool_calls and message.role != _USER_ROLE:
-            results, complete = _claim(message, waiting)
-            if complete or at_end:
-                yield _Unit(((place, counted), *results), uses_tools=True)
-        else:
-            yield _Unit(((place, counted),), opens_turn=message.role == _USER_ROLE)
-        at_end = False
-
-
-def _claim(message: Message, waiting: _Results) -> tuple[list[tuple[int, Counted]], bool]:
-    """Take the results of a message's calls out of those read so far; say whether every call has one.
-
-    Ids are used anew in later turns, so a result belongs to the last call before it. Of results told twice the
-    first counts.
-    """
-    claimed, complete = [], True
-    for call_id, times in Counter(call.get("id") for call in message.tool_calls).items():
-        found = waiting.pop(call_id, [])[::-1][:times]
-        claimed += found
-        complete = complete and len(found) == times
-    return claimed, complete
-
-
-def _conversation(newest_first: Iterable[Counted], room: int, counter: TokenCounter) -> tuple[Counted, ...]:
-    kept: list[_Unit] = []
-    turn: list[_Unit] = []
-    spent = 0
-    for unit in _units(newest_first):
-        turn.append(unit)
-        spent += unit.tokens
-        if kept and spent > room:
-            break
-        if unit.opens_turn:
-            if spent > room:
-                return _squeezed(turn[::-1], room, counter)
-            kept += turn
-            room -= spent
-            turn, spent = [], 0
-            if room <= 0:
-                break
+def _conversation(talk: Talk, room: int, counter: TokenCounter) -> tuple[Counted, ...]:
+    kept: list[Unit] = []
+    for turn in talk.turns():
+        cost = talk.cost(turn)
+        if cost > room:
+            return _in_order(kept) if kept else _squeezed(talk.units(turn), turn.sizes, room, counter)
+        kept += talk.units(turn)
+        room -= cost
     return _in_order(kept)
 
 
-def _squeezed(turn: list[_Unit], room: int, counter: TokenCounter) -> tuple[Counted, ...]:
+def _squeezed(units: list[Unit], sizes: dict[int, Sized], room: int, counter: TokenCounter) -> tuple[Counted, ...]:
     """Make the last turn fit; its units are given in order, the user message first."""
-    units = _without_oldest_calls(turn, room)
-    sizes = {place: sized(counted, counter) for unit in units for place, counted in unit.entries}
-    least = sum(one.least for one in sizes.values())
-    while units:
-        if least <= room and (found := fitted(_placed(units, sizes), room, counter)) is not None:
+
+    def least(unit: Unit) -> int:
+        for place, counted in unit.entries:
+            if place not in sizes:
+                sizes[place] = sized(counted, counter)
+        return sum(sizes[place].least for place, _ in unit.entries)
+
+    units = _without_oldest_calls(units, room)
+    if sum(unit.tokens for unit in units) <= room:
+        return _in_order(units)
+    opening, *rest = units
+    kept, spent = [opening], least(opening)
+    for unit in reversed(rest):
+        if spent + least(unit) > room:
+            break
+        spent += least(unit)
+        kept.insert(1, unit)
+    while kept:
+        places = sorted(place for unit in kept for place, _ in unit.entries)
+        if spent <= room and (found := fitted([sizes[place] for place in places], room, counter)) is not None:
             return found
-        gone = units.pop(min(1, len(units) - 1))
-        least -= sum(sizes[place].least for place, _ in gone.entries)
+        spent -= least(kept.pop(min(1, len(kept) - 1)))
     return ()
 
 
-def _without_oldest_calls(turn: list[_Unit], room: int) -> list[_Unit]:
-    excess = sum(unit.tokens for unit in turn) - room
+def _without_oldest_calls(units: list[Unit], room: int) -> list[Unit]:
+    excess = sum(unit.tokens for unit in units) - room
     left_out = set()
-    for unit in [unit for unit in turn if unit.uses_tools][:-1]:
+    for unit in [unit for unit in units if unit.uses_tools][:-1]:
         if excess <= 0:
             break
         left_out.add(id(unit))
         excess -= unit.tokens
-    return [unit for unit in turn if id(unit) not in left_out]
+    return [unit for unit in units if id(unit) not in left_out]
 
 
-def _placed(units: Sequence[_Unit], sizes: dict[int, Sized]) -> list[Sized]:
-    return [sizes[place] for place in sorted((p for unit in units for p, _ in unit.entries), reverse=True)]
-
-
-def _in_order(units: Sequence[_Unit]) -> tuple[Counted, ...]:
-    entries = sorted((entry for unit in units for entry in unit.entries), key=lambda entry: -entry[0])
+def _in_order(units: Sequence[Unit]) -> tuple[Counted, ...]:
+    entries = sorted((entry for unit in units for entry in unit.entries), key=lambda entry: entry[0])
     return tuple(counted for _, counted in entries)
 
 
@@ -222,7 +177,7 @@ class WorkingMemory:
         self._share = share("system_share", system_share)
         self._counter = counter
         self._system: list[Counted] = []
-        self._messages: list[Counted] = []
+        self._talk = Talk()
         self._ids: set[str] = set()
         self._lock = threading.Lock()
 
@@ -240,13 +195,16 @@ class WorkingMemory:
                     continue
                 if one.message.id is not None:
                     self._ids.add(one.message.id)
-                (self._system if one.message.role in SYSTEM_ROLES else self._messages).append(one)
+                if one.message.role in SYSTEM_ROLES:
+                    self._system.append(one)
+                else:
+                    self._talk.add(one)
 
     def get_context(self) -> tuple[Message, ...]:
         """Return what to show the model, at most `max_tokens` of it, by the rules of `window`."""
         with self._lock:
-            return window(
-                reversed(self._messages),
+            return window_of_talk(
+                self._talk,
                 self._system,
                 max_tokens=self._max_tokens,
                 counter=self._counter,
