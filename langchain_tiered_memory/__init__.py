@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         ExtractedFact,
         FactExtractor,
         ImportanceScorer,
+        Judgement,
+        Reranker,
         VectorIndex,
     )
     from langchain_tiered_memory.core.reports import (
@@ -110,7 +112,15 @@ _ROOMS = {
         "Signal",
         "Tier",
     ),
-    "core.ports": ("Embedder", "ExtractedFact", "FactExtractor", "ImportanceScorer", "VectorIndex"),
+    "core.ports": (
+        "Embedder",
+        "ExtractedFact",
+        "FactExtractor",
+        "ImportanceScorer",
+        "Judgement",
+        "Reranker",
+        "VectorIndex",
+    ),
     "core.reports": (
         "ConsolidationReport",
         "Explanation",
@@ -153,6 +163,7 @@ __all__ = [
     "HistoryEvent",
     "ImportanceScorer",
     "InvalidInput",
+    "Judgement",
     "LongTermMemory",
     "MaintenanceReport",
     "MaintenanceSettings",
@@ -169,6 +180,7 @@ __all__ = [
     "RankingWeights",
     "RecallResult",
     "ReindexReport",
+    "Reranker",
     "SchemaMismatch",
     "ScoredMemory",
     "SearchSettings",

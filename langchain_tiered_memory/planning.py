@@ -32,6 +32,7 @@ class Plan:
     llm: object = None
     scorer: ImportanceScorer | None = None
     extractor: FactExtractor | None = None
+    reranker: object = None
     weights: RankingWeights = field(default_factory=lambda: RankingWeights.DEFAULT)
     settings: Settings = field(default_factory=Settings)
     clock: Clock = system_clock
@@ -56,7 +57,7 @@ def plan(redis: object, vector_db: object, postgres: object, path: object, optio
     for name, value in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)):
         _check_place(name, value)
     given = {name: value for name, value in options.items() if value is not None}
-    strangers = set(given) - {"embedder", "llm", "scorer", "extractor", "weights", "settings", "clock"}
+    strangers = set(given) - {"embedder", "llm", "scorer", "extractor", "reranker", "weights", "settings", "clock"}
     if strangers:
         raise ConfigError(f"unknown options {', '.join(sorted(strangers))}: see MemorySystem")
     _check_type(given, "weights", RankingWeights)
@@ -100,6 +101,10 @@ def _check_models(given: dict[str, Any]) -> None:
         from langchain_tiered_memory.extraction import as_model
 
         as_model(given["llm"])
+    if "reranker" in given:
+        from langchain_tiered_memory.reranking import as_reranker
+
+        as_reranker(given["reranker"])
     if "extractor" in given:
         from langchain_tiered_memory.extraction import as_extractor
 

@@ -25,6 +25,7 @@ from langchain_tiered_memory.core.ports import (
     ImportanceScorer,
     ItemStore,
     RecordStore,
+    Reranker,
     TokenCounter,
     TranscriptStore,
     VectorIndex,
@@ -102,6 +103,7 @@ class Wiring:
             embedder=self._embedder(),
             scorer=_scorer(plan.scorer),
             extractor=_extractor(plan, counter),
+            reranker=None if plan.reranker is None else _reranker(plan.reranker),
             counter=counter,
             clock=_present(plan.clock),
             settings=plan.settings,
@@ -238,6 +240,12 @@ def _extractor(plan: Plan, counter: TokenCounter) -> FactExtractor:
     if plan.llm is not None:
         return ModelExtractor(plan.llm, settings=plan.settings.extraction, count=counter.text)
     return RuleExtractor()
+
+
+def _reranker(given: object) -> Reranker:
+    from langchain_tiered_memory.reranking import as_reranker
+
+    return as_reranker(given)
 
 
 def _present(clock: Clock) -> Clock:

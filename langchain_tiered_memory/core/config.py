@@ -118,6 +118,8 @@ class SearchSettings:
     """Most memory that snapshots of all users may take together; the least recently used goes first."""
     embed_pending: int = 8
     """Most pending passages that one recall embeds before it searches; the rest waits for maintenance."""
+    rerank: int = 20
+    """Most of the best hits that a reranker, where there is one, is given; `k` of them if that is more."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -125,6 +127,7 @@ class SearchSettings:
         _demand(self.exact_up_to >= 0, "search.exact_up_to", self.exact_up_to, "at least 0")
         _demand(self.snapshot_bytes > 0, "search.snapshot_bytes", self.snapshot_bytes, "more than 0 bytes")
         _demand(self.embed_pending >= 0, "search.embed_pending", self.embed_pending, "at least 0")
+        _demand(self.rerank >= 1, "search.rerank", self.rerank, "at least 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,4 +237,4 @@ class RankingWeights:
 
 
 RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
-RankingWeights.DEFAULT = RankingWeights(relevance=0.94, importance=0.02, recency=0.02, use=0.02)
+RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02)

@@ -13,6 +13,7 @@ from langchain_tiered_memory.core.ports import (
     ImportanceScorer,
     ItemStore,
     RecordStore,
+    Reranker,
     TokenCounter,
     TranscriptStore,
     VectorIndex,
@@ -26,6 +27,7 @@ class Parts:
     Attributes:
         index: The vector index, or None when every search is exact.
         index_always: Whether the index is asked whatever the number of vectors.
+        reranker: Orders the best hits anew, or None when the order of the search stands.
         compact: Gives freed space back where a store can.
         close: Closes what was opened for this system, and nothing that was given to it.
     """
@@ -38,6 +40,7 @@ class Parts:
     embedder: Embedder
     scorer: ImportanceScorer
     extractor: FactExtractor
+    reranker: Reranker | None = None
     counter: TokenCounter
     clock: Clock
     settings: Settings

@@ -6,6 +6,7 @@ The ports of the stores stand in `core/stores.py`, what passes through in `core/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -30,7 +31,7 @@ from langchain_tiered_memory.core.entries import (
     refuse_reworded,
     vector_ref,
 )
-from langchain_tiered_memory.core.model import Memory, MemoryType, Message
+from langchain_tiered_memory.core.model import Memory, MemoryType, Message, ScoredMemory
 from langchain_tiered_memory.core.stores import (
     ItemStore,
     MemoryStore,
@@ -51,10 +52,12 @@ __all__ = [
     "Forgotten",
     "ImportanceScorer",
     "ItemStore",
+    "Judgement",
     "MemoryStore",
     "PassageVector",
     "Placed",
     "RecordStore",
+    "Reranker",
     "StoredMessage",
     "TokenCounter",
     "Touched",
@@ -105,6 +108,30 @@ class FactExtractor(Protocol):
 
     def extract(self, memories: Sequence[Memory]) -> tuple[ExtractedFact, ...]:
         """Return the facts found, in the order of their sources; source ids outside `memories` are dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a reranker says of one hit.
+
+    Attributes:
+        place: The place of the hit among those it was given, from 0.
+        relevance: Its relevance in [0, 1]; None when the reranker tells nothing but the order.
+    """
+
+    place: int
+    relevance: float | None = None
+
+
+class Reranker(Protocol):
+    """Orders the best of a recall anew, with more effort than a search could spend on all memories.
+
+    Raises:
+        TieredMemoryError: It failed; the order of the search stands.
+    """
+
+    def rerank(self, query: str, hits: Sequence[ScoredMemory]) -> Sequence[Judgement]:
+        """Return a judgement of each hit that is to stay, most relevant first; the others are not recalled."""
 
 
 class TokenCounter(Protocol):

@@ -11,9 +11,10 @@ import numpy as np
 
 from langchain_tiered_memory.core import ranking
 from langchain_tiered_memory.core.bodies import items_of
-from langchain_tiered_memory.core.errors import BackendUnavailable
-from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Tier
+from langchain_tiered_memory.core.errors import BackendUnavailable, TieredMemoryError
+from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import Judgement
 from langchain_tiered_memory.core.question import Question, objection
 from langchain_tiered_memory.core.reports import Explanation
 from langchain_tiered_memory.core.search import Found, Search, Window, finder
@@ -55,10 +56,10 @@ class Recall:
         question = replace(question, keeps=self._parts.settings.short_term.promote_importance)
         found = self._search.run(question, text, window, now)
         ranked = self._ranked(found, question, now, window)
-        hits, unread = self._hits(found, ranked, question, now)
+        hits, failed = self._best(found, ranked, question, text, now)
         if question.neighbors and hits:
             hits += self._beside(found, hits, question, now, window)
-        return RecallResult(self._within(hits, question.max_tokens), tuple(dict.fromkeys((*found.failed, *unread))))
+        return RecallResult(self._within(hits, question.max_tokens), failed)
 
     def still_there(self, user_id: str, hits: Sequence[ScoredMemory]) -> tuple[ScoredMemory, ...]:
         """Return those of earlier hits that have not gone meanwhile."""
@@ -113,8 +114,13 @@ class Recall:
             reason = f"Not recalled: not among the {question.weights.pool} most relevant, or below the least score."
             return Explanation(memory_id, False, None, score, signals, reason)  # noqa: FBT003 - by position
         rank = ranked.index(row) + 1
-        recalled = rank <= question.k
-        reason = f"{'Recalled' if recalled else 'Not recalled'}: rank {rank} of {len(ranked)} for k={question.k}."
+        recalled, judge = rank <= question.k, ""
+        if self._parts.reranker is not None:
+            hits, _ = self._best(found, ranked, question, question.text, now)
+            recalled, judge = any(hit.id == memory_id for hit in hits), " before the reranker judged"
+        reason = (
+            f"{'Recalled' if recalled else 'Not recalled'}: rank {rank} of {len(ranked)}{judge} for k={question.k}."
+        )
         return Explanation(memory_id, recalled, rank, score, signals, reason)
 
     def _seen(self, question: Question) -> Window:
@@ -141,6 +147,26 @@ class Recall:
         else:
             pool = [row for row in pool if found.scores[row] >= question.min_score]
         return sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))
+
+    def _best(
+        self, found: Found, ranked: Sequence[int], question: Question, text: str, now: datetime
+    ) -> tuple[list[ScoredMemory], tuple[str, ...]]:
+        """Return the best k, by the reranker's judgement where there is one, and what could not be read or asked."""
+        reranker = self._parts.reranker
+        if reranker is None:
+            hits, unread = self._hits(found, ranked, question, now)
+            return hits, tuple(dict.fromkeys((*found.failed, *unread)))
+        many = max(question.k, self._parts.settings.search.rerank)
+        hits, unread = self._hits(found, ranked, replace(question, k=many), now)
+        failed = dict.fromkeys((*found.failed, *unread))
+        try:
+            judged = reranker.rerank(text, tuple(hits)) if hits else ()
+        except TieredMemoryError as error:
+            logger.warning("the order of the search stands: %s", error)
+            return hits[: question.k], (*failed, "reranker")
+        last = max(len(judged), 1)
+        order = [_judged(hits[one.place], one, 1 - at / last) for at, one in enumerate(judged)]
+        return order[: question.k], tuple(failed)
 
     def _hits(
         self, found: Found, ranked: Sequence[int], question: Question, now: datetime
@@ -204,6 +230,12 @@ class Recall:
 
 def _accessed(hit: ScoredMemory, now: datetime) -> ScoredMemory:
     return replace(hit, access_count=hit.access_count + 1, last_accessed=max(hit.last_accessed, now))
+
+
+def _judged(hit: ScoredMemory, judgement: Judgement, by_order: float) -> ScoredMemory:
+    """Return the hit telling what the reranker said of it; its score stays what the search found."""
+    value = by_order if judgement.relevance is None else judgement.relevance
+    return replace(hit, explanation={**hit.explanation, "reranked": Signal(value, 0.0, 0.0)})
 
 
 def _newest(snapshot: Snapshot, row: int) -> tuple[float, int, str]:
