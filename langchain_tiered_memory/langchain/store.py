@@ -105,13 +105,47 @@ class TieredMemoryStore(BaseStore):
         """Return one item, or None."""
         return await super().aget(accepted(namespace), key, refresh_ttl=refresh_ttl)
 
-    def search(self, namespace_prefix: Namespace, /, **asked: Any) -> list[SearchItem]:
-        """Return items of a namespace and those in it; `query`, `filter`, `limit`, `offset` as in LangGraph."""
-        return super().search(accepted(namespace_prefix), **asked)
+    def search(
+        self,
+        namespace_prefix: Namespace,
+        /,
+        *,
+        query: str | None = None,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        refresh_ttl: bool | None = None,
+    ) -> list[SearchItem]:
+        """Return items of a namespace and those in it, the most relevant for a query first."""
+        return super().search(
+            accepted(namespace_prefix),
+            query=query,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            refresh_ttl=refresh_ttl,
+        )
 
-    async def asearch(self, namespace_prefix: Namespace, /, **asked: Any) -> list[SearchItem]:
+    async def asearch(
+        self,
+        namespace_prefix: Namespace,
+        /,
+        *,
+        query: str | None = None,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        refresh_ttl: bool | None = None,
+    ) -> list[SearchItem]:
         """Return items, as `search` does."""
-        return await super().asearch(accepted(namespace_prefix), **asked)
+        return await super().asearch(
+            accepted(namespace_prefix),
+            query=query,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            refresh_ttl=refresh_ttl,
+        )
 
     def put(
         self,
@@ -146,13 +180,37 @@ class TieredMemoryStore(BaseStore):
         await super().adelete(accepted(namespace), key)
 
     def list_namespaces(
-        self, *, prefix: NamespacePath | None = None, suffix: NamespacePath | None = None, **asked: Any
+        self,
+        *,
+        prefix: NamespacePath | None = None,
+        suffix: NamespacePath | None = None,
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
     ) -> list[Namespace]:
-        """Return namespaces with values, sorted; `max_depth`, `limit`, `offset` as in LangGraph."""
-        return super().list_namespaces(prefix=accepted(prefix or ()), suffix=accepted(suffix or ()), **asked)
+        """Return namespaces with values, sorted, each cut to `max_depth` labels."""
+        return super().list_namespaces(
+            prefix=accepted(prefix or ()),
+            suffix=accepted(suffix or ()),
+            max_depth=max_depth,
+            limit=limit,
+            offset=offset,
+        )
 
     async def alist_namespaces(
-        self, *, prefix: NamespacePath | None = None, suffix: NamespacePath | None = None, **asked: Any
+        self,
+        *,
+        prefix: NamespacePath | None = None,
+        suffix: NamespacePath | None = None,
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
     ) -> list[Namespace]:
         """Return namespaces, as `list_namespaces` does."""
-        return await super().alist_namespaces(prefix=accepted(prefix or ()), suffix=accepted(suffix or ()), **asked)
+        return await super().alist_namespaces(
+            prefix=accepted(prefix or ()),
+            suffix=accepted(suffix or ()),
+            max_depth=max_depth,
+            limit=limit,
+            offset=offset,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import threading
 from collections import UserDict
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from langgraph.store.base import (
+    BaseStore,
     GetOp,
     InvalidNamespaceError,
     Item,
@@ -400,6 +402,18 @@ async def test_a_label_may_be_an_email_address(store: TieredMemoryStore, address
     assert len(store.list_namespaces()) == len(ADDRESSES)
     await store.adelete(space, "k")
     assert await store.asearch(space) == []
+
+
+CALLS = ("get", "put", "delete", "search", "list_namespaces", "batch")
+
+
+@pytest.mark.parametrize("name", [*CALLS, *(f"a{one}" for one in CALLS)])
+def test_every_call_takes_what_langgraphs_takes(name: str) -> None:
+    ours, theirs = (inspect.signature(getattr(one, name)).parameters for one in (TieredMemoryStore, BaseStore))
+
+    assert [(one.name, one.kind, one.default) for one in ours.values()] == [
+        (one.name, one.kind, one.default) for one in theirs.values()
+    ]
 
 
 def test_only_a_memory_of_ours_will_do() -> None:
