@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from langgraph.store.base import GetOp, MatchCondition, Op, PutOp, SearchOp
+from langgraph.store.base import GetOp, InvalidNamespaceError, MatchCondition, Op, PutOp, SearchOp
 
 __all__ = ["Namespace", "accepted", "in_accepted_form", "labels", "matching", "namespaces", "user_of"]
 
@@ -41,7 +41,13 @@ class _Accepted(str):
 
 
 def accepted(namespace: Sequence[Any]) -> tuple[Any, ...]:
-    """Return a namespace in a form that LangGraph accepts: it refuses dots, but users are often named by an address."""
+    """Return a namespace in a form that LangGraph accepts: it refuses dots, but users are often named by an address.
+
+    Raises:
+        InvalidNamespaceError: It is a text, whose letters would be taken for labels.
+    """
+    if isinstance(namespace, str):
+        raise InvalidNamespaceError(f"namespace={namespace!r} cannot be used: a tuple of labels is needed")
     return tuple(map(_accepted, namespace))
 
 

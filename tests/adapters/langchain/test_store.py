@@ -363,6 +363,22 @@ async def test_labels_that_langgraph_refuses_are_refused(store: TieredMemoryStor
             await store.abatch([op])
 
 
+async def test_a_text_is_no_namespace(store: TieredMemoryStore) -> None:
+    """Its letters would be the labels."""
+    text: Any = "ada"
+    for call in (store.get, store.delete):
+        with pytest.raises(InvalidNamespaceError, match="tuple of labels"):
+            call(text, "k")
+    for op in (
+        GetOp(text, "k"),
+        PutOp(text, "k", {}),
+        SearchOp(text),
+        ListNamespacesOp((MatchCondition("prefix", text),)),
+    ):
+        with pytest.raises(InvalidNamespaceError, match="tuple of labels"):
+            await store.abatch([op])
+
+
 async def test_what_only_a_put_may_not_do(store: TieredMemoryStore) -> None:
     for space in ((), ("langgraph", "foo")):
         with pytest.raises(InvalidNamespaceError):
