@@ -140,6 +140,9 @@ class SyncSession:
     ) -> Context:
         """Return what to show the model: the window, and what is recalled for the query, inside one budget.
 
+        The user's current preferences are in it whatever is asked, within `WorkingSettings.standing_share`: they
+        resemble no question that they matter for. What an assistant said is none, and the filter holds for them too.
+
         Args:
             query: What to recall for; None takes the last user message.
             max_tokens: The budget, by default the session's.

@@ -52,7 +52,9 @@ class WorkingSettings:
     system_share: float = 0.5
     """Most of the budget that system messages may take between them, in [0, 1]."""
     memory_share: float = 0.4
-    """Most of the budget that recalled memories may take in a context, in [0, 1]."""
+    """Most of the budget that memories may take in a context, recalled and standing ones together, in [0, 1]."""
+    standing_share: float = 0.1
+    """Most of the budget that the user's standing preferences may take of that, whatever is asked, in [0, 1]."""
     transcript_ttl: timedelta | None = None
     """How long a session without a new message is kept; None keeps it until it is cleared."""
 
@@ -63,6 +65,7 @@ class WorkingSettings:
         _demand(self.max_tokens >= least, "working.max_tokens", self.max_tokens, f"at least {least} tokens")
         _demand(_share(self.system_share), "working.system_share", self.system_share, "a share in [0, 1]")
         _demand(_share(self.memory_share), "working.memory_share", self.memory_share, "a share in [0, 1]")
+        _demand(_share(self.standing_share), "working.standing_share", self.standing_share, "a share in [0, 1]")
         ttl = self.transcript_ttl
         _demand(ttl is None or ttl > timedelta(0), "working.transcript_ttl", ttl, "a positive time, or None")
 

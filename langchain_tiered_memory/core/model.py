@@ -251,16 +251,18 @@ class Context:
     """What to show the model: window and recalled memories inside one token budget.
 
     Attributes:
-        messages: System messages, then the recalled memories as one message of quoted data, then the window.
+        messages: System messages, then the memories as one message of quoted data, then the window.
         text: The same as plain text; never more tokens than `tokens`' budget either.
         tokens: What `messages` cost, exactly.
         memories: The recalled memories that found room, best first.
+        standing: The user's standing preferences that found room, by weight; they are there whatever was asked.
     """
 
     messages: tuple[Message, ...]
     text: str
     tokens: int
     memories: tuple[ScoredMemory, ...] = ()
+    standing: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from langchain_tiered_memory.core.recall import Recall
 from langchain_tiered_memory.core.search import Search
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.standing import Standing
 from langchain_tiered_memory.core.transfer import Transfer
 from langchain_tiered_memory.core.updating import Updating
 from langchain_tiered_memory.core.writing import Writing
@@ -31,7 +32,7 @@ class Rooms:
         self.writing = Writing(parts)
         self.sessions = Sessions(parts, self.snapshots, self.admission, self.writing)
         self.recall = Recall(parts, self.snapshots, Search(parts, self.snapshots, self.indexing), self.sessions.seen)
-        self.contexts = Contexts(parts, self.sessions, self.recall)
+        self.contexts = Contexts(parts, self.sessions, self.recall, Standing(parts, self.snapshots))
         self.consolidation = Consolidation(parts, self.snapshots, self.admission)
         self.forgetting = Forgetting(parts, self.snapshots, self.indexing)
         self.maintenance = Maintenance(

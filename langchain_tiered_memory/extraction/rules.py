@@ -40,6 +40,11 @@ _I_AM = r"I(?:'m| am)"
 _DIETS = "vegetarian|vegan|pescatarian|diabetic|lactose intolerant|celiac"
 _KIN = "wife|husband|partner|son|daughter|mother|father|mom|mum|dad|brother|sister|dog|cat"
 _TASTE = "love|like|adore|enjoy|prefer|hate|dislike|can't stand|don't like"
+_WAYS = (
+    "answer|reply|respond|use|write|format|include|give|suggest|recommend|mention|remind|call|ask|explain|show|tell|"
+    "assume|send|speak|keep|address|offer|repeat"
+)
+"""What one asks an assistant to do, or not to do, as a rule."""
 PATTERNS: tuple[Pattern, ...] = (
     _pattern(r"my (?:full |first |real )?name(?:'s| is) [A-Z]\w+", MemoryType.FACT, "name"),
     _pattern(r"I (?:now |currently )?(?:work|am working|'m working) (?:at|for) [A-Z0-9]", MemoryType.FACT, "employer"),
@@ -59,6 +64,11 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"I (?:really |absolutely |just )?(?:{_TASTE}) \w",
         MemoryType.PREFERENCE,
     ),
+    _pattern(rf"(?:please |can you |could you )?(?:always|never) (?:{_WAYS}) \w", MemoryType.PREFERENCE),
+    _pattern(rf"(?:please )?(?:don't|do not) (?:ever )?(?:{_WAYS}) \w", MemoryType.PREFERENCE),
+    _pattern(rf"from now on,? (?:please )?(?:always |never |don't |do not )?(?:{_WAYS}) \w", MemoryType.PREFERENCE),
+    _pattern(r"(?:please )?call me (?-i:[A-Z])\w+\.?$", MemoryType.PREFERENCE, "form of address"),
+    _pattern(r"I(?:'d| would) (?:rather|prefer(?: that)?) you \w", MemoryType.PREFERENCE),
     _pattern(r"my favou?rite [\w ]{2,30} (?:is|are) \w", MemoryType.PREFERENCE),
 )
 _UNSURE = re.compile(r"\b(?:if|maybe|perhaps|might|would|wish|suppose|imagine|kidding|joking|used to)\b", re.IGNORECASE)

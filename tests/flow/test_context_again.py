@@ -25,7 +25,7 @@ def memory(house: House, embedder: FailingEmbedder) -> MemorySystem:
 @pytest.fixture
 def chat(memory: MemorySystem) -> SyncSession:
     for content in (PEANUTS, WALNUTS):
-        memory.sync.remember("ada", content, "preference", id=content)
+        memory.sync.remember("ada", content, "fact", id=content)
     session = memory.sync.session("ada", "chat")
     session.add({"role": "user", "content": "Which nuts can I buy?"})
     return session
