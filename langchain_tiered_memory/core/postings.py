@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,10 @@ B = 0.3
 
 FADE = 2 / 3
 """What a term counts one turn away from where it stands; the square of it two turns away, and so on."""
+SHORT = 20
+"""A row of at most so many terms leans fully on the turns around it."""
+HALF_LEANING = 40
+"""With so many terms more, a row leans half as much on them."""
 HALF_GROUPS = 5
 """With so many groups, the score of a row's group counts half."""
 REACH = 3
@@ -30,24 +34,27 @@ REACH = 3
 Scores = NDArray[np.float32]
 
 
-def spread(rows: NDArray[np.int32], values: Scores, links: tuple[Links, ...], out: Scores) -> None:
+def spread(
+    rows: NDArray[np.int32], values: Scores, links: tuple[Links, ...], fading: Sequence[Scores], out: Scores
+) -> None:
     """Add to `out` the larger of what a term gives a row itself and what it gives from nearby.
 
     Args:
         rows: The rows that hold the term.
         values: What it gives each of them.
         links: For each direction, the next row of every row, -1 at the end.
+        fading: What it counts for every row from one turn away, two turns away, and so on.
         out: The scores to add to.
     """
     best = np.zeros(len(out), np.float32)
     best[rows] = values
     for link in links:
-        at, faded = rows, values
-        for _ in range(REACH):
-            at, faded = link[at], faded * np.float32(FADE)
+        at, given = rows, values
+        for share in fading:
+            at = link[at]
             inside = at >= 0
-            at, faded = at[inside], faded[inside]
-            best[at] = np.maximum(best[at], faded)  # no two rows have the same next one
+            at, given = at[inside], given[inside]
+            best[at] = np.maximum(best[at], given * share[at])  # no two rows have the same next one
     out += best
 
 
@@ -107,8 +114,8 @@ class Postings:
     def scores(self, terms: Iterable[str], previous: Links, following: Links) -> Scores:
         """Return the BM25 score of every row and its surroundings in [0, 1], shape `(rows,)`.
 
-        Each term counts in a row once: fully where it stands there, and by `FADE` to the power of the distance where
-        it stands up to `REACH` turns away in the session.
+        Each term counts in a row once: fully where it stands there, and by `FADE` times how much the row leans on
+        others, to the power of the distance, where it stands up to `REACH` turns away in the session.
 
         Args:
             terms: The query's terms.
@@ -119,14 +126,21 @@ class Postings:
         if self._live == 0:
             return scores
         scale = K1 * (1 - B + B * self._lengths.values / max(self._total / self._live, 1.0))
+        step = np.float32(FADE) * self.leaning()
+        fading = [step**distance for distance in range(1, REACH + 1)]
         most = 0.0
         for posting in self._known(terms):
             idf = float(np.log1p((self._live - posting.live + 0.5) / (posting.live + 0.5)))
             rows = np.array(posting.rows)
             counts = np.array(posting.counts, np.float32)
-            spread(rows, idf * (K1 + 1) * counts / (counts + scale[rows]), (previous, following), scores)
+            spread(rows, idf * (K1 + 1) * counts / (counts + scale[rows]), (previous, following), fading, scores)
             most += idf * (K1 + 1)
         return scores / np.float32(most) if most else scores
+
+    def leaning(self) -> Scores:
+        """Return how much each row leans on the turns around it, in (0, 1]: a long text stands for itself."""
+        leaning: Scores = HALF_LEANING / (HALF_LEANING + np.maximum(self._lengths.values - np.float32(SHORT), 0))
+        return leaning
 
     def group_scores(self, terms: Iterable[str], groups: NDArray[np.int32], alive: NDArray[np.bool_]) -> Scores:
         """Return the BM25 score of every row's whole group in [0, 1], shape `(rows,)`; 0 for rows without a group.

@@ -16,12 +16,22 @@ HOURS_TO_HALF = 24.0
 """Recency is one half this many hours after the last access."""
 FULL_USE = 10
 """Accesses from which use counts no further."""
-KEYWORDS, MEANING, MEANING_BESIDE, SESSION, SPEAKER = 0.40, 0.30, 0.10, 0.15, 0.05
+KEYWORDS, MEANING, SPEAKER, TIME = 0.35, 0.25, 0.06, 0.05
+MEANING_BESIDE, SESSION_KEYWORDS, SESSION_MEANING = 0.05, 0.12, 0.12
 """How much each part counts in relevance; they add up to 1."""
 SAID_BY_ASSISTANT = 0.8
 """What a user said counts fully, what an assistant said to them by this much: its answers are long and many."""
-PARTS = ("keywords", "meaning", "meaning_beside", "session", "speaker", "said_by")
-"""What relevance is joined from: the fields of `Evidence`."""
+PARTS = (
+    "keywords",
+    "meaning",
+    "meaning_beside",
+    "session_keywords",
+    "session_meaning",
+    "speaker",
+    "time",
+    "said_by",
+)
+"""What relevance is joined from: fields of `Evidence`."""
 LEAST_RELEVANCE = 0.3
 """Relevance below which `min_score="auto"` takes nothing for an answer, with a model that nobody measured."""
 LEAST_RELEVANCE_OF: Mapping[str, float] = {"all-MiniLM-L6-v2/int8/mean/8199be6f699a": 0.25}
@@ -36,20 +46,26 @@ class Evidence:
     """What speaks for each row, all in [0, 1], shape `(rows,)`.
 
     Attributes:
-        meaning: Cosine of the query and the nearest passage.
+        similarity: Cosine of the query and the nearest passage.
+        meaning: The same, where passages after the first of a long text count less.
         keywords: BM25 of the row's own text and, fading, of the turns around it.
-        meaning_beside: The better cosine of the two neighbours in the session.
-        session: BM25 of the whole session.
+        meaning_beside: The better meaning of the two neighbours in the session, as far as the row leans on them.
+        session_keywords: BM25 of the whole session.
+        session_meaning: The best meaning in the session.
         speaker: 1 where the query names the speaker.
+        time: 1 where the query asks for a time and the row tells one.
         alone: True where there is no session around the row to judge it by.
         said_by: What the role of the speaker lets the rest count for.
     """
 
+    similarity: Numbers
     meaning: Numbers
     keywords: Numbers
     meaning_beside: Numbers
-    session: Numbers
+    session_keywords: Numbers
+    session_meaning: Numbers
     speaker: Numbers
+    time: Numbers
     alone: Numbers
     said_by: Numbers
 
@@ -59,9 +75,11 @@ def relevance(evidence: Evidence) -> Numbers:
 
     A row that stands alone is judged by its own text, with the weight of what there is to judge by.
     """
-    own = KEYWORDS * evidence.keywords + MEANING * evidence.meaning + SPEAKER * evidence.speaker
-    around = MEANING_BESIDE * evidence.meaning_beside + SESSION * evidence.session
-    joined = np.where(evidence.alone, own / (KEYWORDS + MEANING + SPEAKER), own + around)
+    said = KEYWORDS * evidence.keywords + MEANING * evidence.meaning
+    own = said + SPEAKER * evidence.speaker + TIME * evidence.time
+    session = SESSION_KEYWORDS * evidence.session_keywords + SESSION_MEANING * evidence.session_meaning
+    around = MEANING_BESIDE * evidence.meaning_beside + session
+    joined = np.where(evidence.alone, own / (KEYWORDS + MEANING + SPEAKER + TIME), own + around)
     clipped: Numbers = np.clip(joined * evidence.said_by, 0, 1)
     return clipped
 

@@ -20,6 +20,7 @@ from langchain_tiered_memory.core.question import Question, objection
 from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.text import analyze
+from langchain_tiered_memory.core.times import asks_when
 
 logger = logging.getLogger("langchain_tiered_memory.search")
 
@@ -124,7 +125,7 @@ class Search:
             logger.warning("long-term memory does not answer: the rest is searched without it")
             beside, failed = {}, tuple(dict.fromkeys((*failed, str(Tier.LONG_TERM))))
         with snapshot.lock:
-            evidence = self._evidence(snapshot, vector, terms, beside)
+            evidence = self._evidence(snapshot, vector, text, terms, beside)
             signals = self._signals(snapshot, evidence, now)
         scores: ranking.Numbers = np.round(ranking.scores(signals, question.weights), _DECIMALS)
         return Found(snapshot, failed, evidence, signals, scores)
@@ -145,17 +146,21 @@ class Search:
     def _evidence(
         snapshot: Snapshot,
         vector: Vector | None,
+        text: str,
         terms: Sequence[str],
         beside: Mapping[int, Sequence[PassageVector]],
     ) -> ranking.Evidence:
-        meaning = np.where(snapshot.alive, snapshot.cosines(vector, beside), np.float32(0))
+        nearest, meaning = (np.where(snapshot.alive, one, np.float32(0)) for one in snapshot.cosines(vector, beside))
         keywords = np.where(snapshot.alive, snapshot.keywords(terms), np.float32(0))
         return ranking.Evidence(
+            similarity=nearest,
             meaning=meaning,
             keywords=keywords,
             meaning_beside=snapshot.best_beside(meaning),
-            session=snapshot.session_keywords(terms),
+            session_keywords=snapshot.session_keywords(terms),
+            session_meaning=snapshot.session_best(meaning),
             speaker=snapshot.named(terms),
+            time=snapshot.tells_when.astype(np.float32) * np.float32(asks_when(text)),
             alone=snapshot.alone,
             said_by=np.where(snapshot.said_by("assistant"), np.float32(ranking.SAID_BY_ASSISTANT), np.float32(1)),
         )
@@ -164,7 +169,7 @@ class Search:
     def _signals(snapshot: Snapshot, evidence: ranking.Evidence, now: datetime) -> Mapping[str, ranking.Numbers]:
         return {
             "relevance": np.round(ranking.relevance(evidence), _DECIMALS),
-            "similarity": evidence.meaning,
+            "similarity": evidence.similarity,
             "importance": snapshot.numbers("importance").copy(),
             "recency": ranking.recency(snapshot.numbers("last_accessed"), now.timestamp()),
             "use": ranking.use(snapshot.numbers("access_count")),

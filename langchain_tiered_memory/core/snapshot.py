@@ -20,6 +20,7 @@ from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
 from langchain_tiered_memory.core.text import analyze
+from langchain_tiered_memory.core.times import tells_when
 from langchain_tiered_memory.core.turns import Turns
 from langchain_tiered_memory.core.vectors import Vectors
 
@@ -53,6 +54,7 @@ class Snapshot:
         self._turns = Turns()
         self._names = Labels()
         self._roles = Labels()
+        self._timed: Column[np.bool_] = Column(np.bool_)
         self._numbers: dict[str, Column[np.float64]] = {
             name: Column(np.float64) for name in ("importance", "last_accessed", "access_count")
         }
@@ -161,20 +163,20 @@ class Snapshot:
 
     # -- signals ---------------------------------------------------------------------------------------------------
 
-    def cosines(self, query: Vector | None, beside: Mapping[int, Sequence[PassageVector]] | None = None) -> Scores:
+    def cosines(
+        self, query: Vector | None, beside: Mapping[int, Sequence[PassageVector]] | None = None
+    ) -> tuple[Scores, Scores]:
         """Return the cosine of every row's nearest passage, clipped to [0, 1]; 0 for rows without a vector here.
+
+        Twice: as it is, and as the meaning of the row, to which later passages add less (`vectors.LATER`).
 
         Args:
             query: The query's vector, or None when there is none.
             beside: Vectors of rows that this snapshot does not hold (they are in the vector index).
         """
         if query is None:
-            return np.zeros(len(self), np.float32)
-        scores = self._vectors.best(query, len(self))
-        for row, vectors in (beside or {}).items():
-            best = max((float(one.vector @ query) for one in vectors), default=0.0)
-            scores[row] = max(scores[row], best)
-        return np.clip(scores, 0, 1)
+            return np.zeros(len(self), np.float32), np.zeros(len(self), np.float32)
+        return self._vectors.best(query, len(self), beside or {})
 
     def keywords(self, terms: Iterable[str]) -> Scores:
         """Return the normalised BM25 score of every row and its surroundings in the session."""
@@ -183,6 +185,15 @@ class Snapshot:
     def session_keywords(self, terms: Iterable[str]) -> Scores:
         """Return the normalised BM25 score of every row's whole session."""
         return self.postings.group_scores(terms, self._turns.sessions, self.alive)
+
+    def session_best(self, values: Scores) -> Scores:
+        """Return for every row the largest value in its session; 0 where it has none."""
+        return self._turns.best_of_session(values)
+
+    @property
+    def tells_when(self) -> NDArray[np.bool_]:
+        """Which rows tell a time."""
+        return self._timed.values
 
     def named(self, terms: Iterable[str]) -> Scores:
         """Return 1 for every row whose speaker's name is among the terms, else 0."""
@@ -201,11 +212,8 @@ class Snapshot:
         return self._roles.among([role])
 
     def best_beside(self, values: Scores) -> Scores:
-        """Return for every row the larger value of its two neighbours in the session; 0 where it has none."""
-        previous, following = self._turns.links()
-        padded = np.append(values, np.float32(0))  # index NONE reads this 0
-        beside: Scores = np.maximum(padded[previous], padded[following])
-        return beside
+        """Return for every row the larger value of its two neighbours, as far as it leans on them; 0 without any."""
+        return self._turns.best_beside(values) * self.postings.leaning()
 
     # -- patching --------------------------------------------------------------------------------------------------
 
@@ -264,6 +272,7 @@ class Snapshot:
         self._turns.add(in_session, memory.observed_at, entry.order)
         self._names.append(memory.name)
         self._roles.append(memory.role)
+        self._timed.append(tells_when(entry.terms, memory.observed_at))
         for column in self._numbers.values():
             column.append(0)
         self._renew(row, self._rows[row].entry)
@@ -300,7 +309,7 @@ class Snapshot:
     def _add_vectors(self, row: int, vectors: Iterable[PassageVector]) -> None:
         for one in vectors:
             if one.model_id == self._model_id:
-                self._vectors.add(row, one.vector)
+                self._vectors.add(row, one.passage, one.vector)
 
     def _drop(self, tier: Tier, memory_id: str) -> None:
         if tier is Tier.LONG_TERM and memory_id in self._row_of[Tier.SHORT_TERM]:

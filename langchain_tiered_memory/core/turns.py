@@ -72,6 +72,21 @@ class Turns:
                 break
         return found
 
+    def best_beside(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return for every row the larger value of its two neighbours in the session; 0 where it has none."""
+        previous, following = self.links()
+        padded = np.append(values, np.float32(0))  # index NONE reads this 0
+        beside: NDArray[np.float32] = np.maximum(padded[previous], padded[following])
+        return beside
+
+    def best_of_session(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return for every row the largest value in its session; 0 where it has none."""
+        best = np.zeros(len(self._members) + 1, np.float32)
+        np.maximum.at(best, self.sessions, values)
+        best[NONE] = 0  # the last, which rows without a session read
+        found: NDArray[np.float32] = best[self.sessions]
+        return found
+
     def _sort(self, number: int) -> None:
         members = self._members[number]
         members.sort()

@@ -20,8 +20,8 @@ from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.testing.samples import DIM, NOW, entry_of, vector_of
 
 USER, MODEL = "ada", "model-a"
-WORDS = ("tea", "gate", "green", "bees", "river")
-ASKED: tuple[list[str], ...] = (["tea"], ["gate", "green"], ["nowhere"], ["tea", "tea", "bees"], [])
+WORDS = ("tea", "gate", "yesterday", "bees", "river")
+ASKED: tuple[list[str], ...] = (["tea"], ["gate", "yesterday"], ["nowhere"], ["tea", "tea", "bees"], [])
 HOUR = timedelta(hours=1)
 
 
@@ -52,9 +52,14 @@ def entry(number: int, seed: int, tier: Tier = Tier.SHORT_TERM, **fields: Any) -
 def image(snapshot: Snapshot) -> dict[str, dict[str, object]]:
     """Return everything that a snapshot says of each living memory."""
     query = vector_of(3)
+    nearest, meaning = snapshot.cosines(query)
     columns: dict[str, NDArray[Any]] = {
-        "cosine": snapshot.cosines(query),
-        "beside": snapshot.best_beside(snapshot.cosines(query)),
+        "cosine": nearest,
+        "meaning": meaning,
+        "beside": snapshot.best_beside(meaning),
+        "session": snapshot.session_best(np.where(snapshot.alive, meaning, np.float32(0))),
+        "tells when": snapshot.tells_when,
+        "leaning": snapshot.postings.leaning(),
     }
     for number, terms in enumerate(ASKED):
         columns[f"keywords {number}"] = np.where(snapshot.alive, snapshot.keywords(terms), 0)
@@ -114,7 +119,7 @@ class Two:
     def update(self, number: int, seed: int) -> None:
         for store, tier in ((self.items, Tier.SHORT_TERM), (self.records, Tier.LONG_TERM)):
             if store.get(USER, [f"m{number}"]):
-                store.update(USER, entry(number, seed, tier), NOW)
+                store.update(USER, replace(entry(number, seed, tier), duplicate_key=f"key {number}"), NOW)
 
     def embed(self, number: int, seed: int) -> None:
         vector = PassageVector(seed % 2, MODEL, f"e{seed}", vector_of(seed))
@@ -167,7 +172,9 @@ def test_every_signal_lies_between_0_and_1() -> None:
     for terms in ASKED:
         for column in (snapshot.keywords(terms), snapshot.session_keywords(terms)):
             assert ((column >= 0) & (column <= 1)).all()
-    assert ((snapshot.cosines(vector_of(1)) >= 0) & (snapshot.cosines(vector_of(1)) <= 1 + 1e-6)).all()
+    for column in (*snapshot.cosines(vector_of(1)), snapshot.session_best(snapshot.cosines(vector_of(1))[1])):
+        assert ((column >= 0) & (column <= 1 + 1e-6)).all()
+    assert ((snapshot.postings.leaning() > 0) & (snapshot.postings.leaning() <= 1)).all()
 
 
 def test_the_cosine_is_that_of_the_nearest_passage() -> None:
@@ -177,16 +184,26 @@ def test_the_cosine_is_that_of_the_nearest_passage() -> None:
     vectors = [PassageVector(n, MODEL, str(n), vector) for n, vector in enumerate((away, nearer, near))]
     one, other = entry_of("one"), entry_of("other")
     snapshot = placed(replace(one, vectors=tuple(vectors)), replace(other, vectors=(vectors[0],)))
-    assert snapshot.cosines(query).tolist() == pytest.approx([1, 0], abs=1e-6)
-    assert snapshot.cosines(None).tolist() == [0, 0]
-    assert snapshot.cosines(np.zeros(DIM, np.float32)).tolist() == [0, 0]
-    assert snapshot.cosines(np.ones(DIM + 1, np.float32)).tolist() == [0, 0]  # of another model: nothing to compare
+    nearest, meaning = snapshot.cosines(query)
+    assert nearest.tolist() == pytest.approx([1, 0], abs=1e-6)
+    assert meaning.tolist() == pytest.approx([0.9, 0], abs=1e-6)  # it is a later passage
+    for nothing in (None, np.zeros(DIM, np.float32), np.ones(DIM + 1, np.float32)):  # the last of another model
+        assert [column.tolist() for column in snapshot.cosines(nothing)] == [[0, 0], [0, 0]]
+
+
+def test_a_first_passage_is_the_meaning_of_its_row() -> None:
+    """A text begins with what it is about: its first passage counts fully."""
+    query = vector_of(1)
+    first = [PassageVector(0, MODEL, "0", query), PassageVector(1, MODEL, "1", vector_of(2))]
+    snapshot = placed(replace(entry_of("one"), vectors=tuple(first)))
+    nearest, meaning = snapshot.cosines(query)
+    assert meaning.tolist() == nearest.tolist() == pytest.approx([1], abs=1e-6)
 
 
 def test_vectors_of_another_model_count_as_none() -> None:
     """Vectors are keyed by … model id."""
     snapshot = placed(entry(1, 2), model="another")
-    assert snapshot.cosines(vector_of(14)).tolist() == [0]
+    assert snapshot.cosines(vector_of(14))[0].tolist() == [0]
     assert [missing for _, missing in snapshot.pending()] == [(0, 1)]
 
 
@@ -194,8 +211,11 @@ def test_vectors_beside_count_where_they_are_nearer() -> None:
     """Vectors of rows that this snapshot does not hold (they are in the vector index)."""
     snapshot = placed(entry_of("one"), entry_of("two"))
     query = vector_of(1)
-    beside = {1: [PassageVector(0, MODEL, "x", query)]}
-    assert snapshot.cosines(query, beside).tolist() == pytest.approx([0, 1], abs=1e-6)
+    for passage, meant in ((0, 1), (1, 0.9)):
+        beside = {1: [PassageVector(passage, MODEL, "x", query)]}
+        nearest, meaning = snapshot.cosines(query, beside)
+        assert nearest.tolist() == pytest.approx([0, 1], abs=1e-6)
+        assert meaning.tolist() == pytest.approx([0, meant], abs=1e-6)
 
 
 def test_a_record_stands_for_its_item() -> None:
@@ -243,6 +263,33 @@ def test_a_term_nearby_counts_less_than_one_of_its_own() -> None:
     ]
     found = placed(*entries).keywords(["tea"]).tolist()
     assert found[1] > found[0] == found[2] > found[3] > found[4]
+
+
+def talk(*terms: dict[str, int], session: str = "s") -> list[Entry]:
+    """Return turns of one session with these terms."""
+    fields: dict[str, Any] = {"session_id": session, "memory_type": MemoryType.EPISODE}
+    return [
+        entry_of(f"{session}{n}", derived={"terms": one, "order": n}, observed_at=NOW + HOUR * n, **fields)
+        for n, one in enumerate(terms)
+    ]
+
+
+def test_a_long_text_leans_less_on_the_turns_around_it() -> None:
+    """A long text stands for itself: what is said beside it counts less, of keywords and of meaning."""
+    long = {f"w{n}": 1 for n in range(60)}
+    snapshot = placed(*talk({"rain": 1}, {"tea": 1}, long))
+    short_row, said, long_row = snapshot.keywords(["tea"]).tolist()
+    assert said > short_row > long_row > 0
+    assert snapshot.best_beside(np.array([0, 0.6, 0], np.float32)).tolist() == pytest.approx([0.6, 0, 0.3])
+
+
+def test_the_best_of_a_session_is_its_own() -> None:
+    """The largest value in the session of every row; 0 where it has none, and of the dead nothing."""
+    alone = entry_of("fact", memory_type=MemoryType.FACT, session_id="s")
+    snapshot = placed(*talk({"tea": 1}, {"rain": 1}), *talk({"fog": 1}, session="t"), alone)
+    values = np.array([0.2, 0.7, 0.4, 0.9], np.float32)
+    assert snapshot.session_best(values).tolist() == pytest.approx([0.7, 0.7, 0.4, 0])
+    assert placed(alone).session_best(values[:1]).tolist() == [0]
 
 
 def test_a_wasteful_snapshot_says_so() -> None:
