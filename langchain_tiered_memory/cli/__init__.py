@@ -24,4 +24,5 @@ def main() -> None:
 
         app(prog_name="ltm")
     except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
         sys.exit(INTERRUPTED)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
 from langchain_tiered_memory.cli import asking, keeping, showing, transfer
 
+_BOXES = 72
+"""Columns below which the boxes of the help leave no room for what is in them."""
+
 app = typer.Typer(
     name="ltm",
+    rich_markup_mode="rich" if get_terminal_size().columns >= _BOXES else None,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
-from langchain_tiered_memory.cli.screen import Screen
+from langchain_tiered_memory.cli.screen import Screen, plain
+from langchain_tiered_memory.cli.words import in_words
 from langchain_tiered_memory.core.errors import ConfigError, InvalidInput, ModelMismatch, TieredMemoryError
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 """Exit codes: it did not work; it was asked in a way that cannot work; Ctrl-C."""
+STOPPED = "stopped: what was written until now stays, and the command can be given again"
 DEFAULT_PATH = "./memory"
+IN_MEMORY = ":memory:"
 DEFAULT_USER = "me"
 _PANEL = "Which memory"
 
@@ -105,16 +109,16 @@ class Store:
         Raises:
             ConfigError: There is no memory to look into.
         """
-        if not make and self.postgres is None and self.path != ":memory:" and not Path(self.path).is_dir():
-            raise ConfigError(f"there is no memory in {self.path}: name its folder with --path, or remember something")
+        vector_db = self.vector_db if index else "exact"
+        path = self._folder(vector_db, make=make)
         from langchain_tiered_memory.core.config import MaintenanceSettings, Settings
         from langchain_tiered_memory.system import MemorySystem
 
         system = MemorySystem(
             self.redis,
-            self.vector_db if index else "exact",
+            vector_db,
             self.postgres,
-            path=self.path,
+            path=path,
             settings=Settings(maintenance=MaintenanceSettings(automatic=False)),
             embedder=embedder,
         )
@@ -125,10 +129,26 @@ class Store:
             if settle:
                 self._catch_up(memory)
 
+    def _folder(self, vector_db: str | None, *, make: bool) -> str | None:
+        """Return where the rest is embedded; None when nothing is."""
+        if None not in {self.redis, vector_db, self.postgres}:
+            return None
+        if make or self.path == IN_MEMORY or Path(self.path).expanduser().is_dir():
+            return self.path
+        if self.postgres is None:
+            raise ConfigError(f"there is no memory in {self.path}: name its folder with --path, or remember something")
+        return IN_MEMORY  # the servers have it all so far
+
     def _catch_up(self, memory: Engine) -> None:
         """Do what is due; what cannot be done now stays due, and a store of another model is only looked at."""
         with suppress(ModelMismatch):
             memory.maintain(self.user_id)
+
+
+def confirmed(screen: Screen, question: str) -> bool:
+    """Ask on standard error, so that standard output stays data; only a yes is one."""
+    screen.err.print(Text(f"{plain(question)} [y/N]"), end=" ", soft_wrap=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 @contextmanager
@@ -137,10 +157,10 @@ def ending(screen: Screen) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        screen.complain(str(error))
+        screen.complain(in_words(error))
         raise typer.Exit(MISUSED) from None
     except TieredMemoryError as error:
-        screen.complain(str(error))
+        screen.complain(in_words(error))
         raise typer.Exit(FAILED) from None
     except BrokenPipeError:
         _hush()
@@ -149,6 +169,7 @@ def ending(screen: Screen) -> Iterator[None]:
         screen.complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None))
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
+        screen.note(STOPPED)
         raise typer.Exit(INTERRUPTED) from None
 
 

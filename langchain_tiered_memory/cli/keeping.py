@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
 
 from langchain_tiered_memory.cli import render
-from langchain_tiered_memory.cli.common import FAILED, MISUSED, Store, command, instant, json_object, text_of
-from langchain_tiered_memory.cli.screen import plain
+from langchain_tiered_memory.cli.common import (
+    FAILED,
+    MISUSED,
+    Store,
+    command,
+    confirmed,
+    instant,
+    json_object,
+    text_of,
+)
 from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.reports import ForgetReceipt
 
@@ -115,20 +122,13 @@ def forget(
     if bool(ids) is everything:
         store.screen.complain("give ids to forget, or --everything-of-user, and not both")
         raise typer.Exit(MISUSED)
-    if everything and not yes:
-        _ask(store)
+    if everything and not yes and not confirmed(store.screen, f"Erase everything of {store.user_id}, for good?"):
+        store.screen.complain("nothing was erased: --yes, or a yes, is needed")
+        raise typer.Exit(FAILED)
     with store.opened(settle=True) as memory:
         receipt = memory.forget_user(store.user_id) if everything else memory.forget(store.user_id, *(ids or ()))
     store.screen.show(receipt, render.figures(receipt))
     _warn(store, receipt)
-
-
-def _ask(store: Store) -> None:
-    """Ask on standard error, so that standard output stays data; go on only after a yes."""
-    store.screen.err.print(f"Erase everything of {plain(store.user_id, 80)}, for good? [y/N]", end=" ")
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        store.screen.complain("nothing was erased: --yes, or a yes, is needed")
-        raise typer.Exit(FAILED)
 
 
 def _warn(store: Store, receipt: ForgetReceipt) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from langchain_tiered_memory.cli.rows import Rows
 from langchain_tiered_memory.cli.screen import plain, said
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, ScoredMemory, Tier
 from langchain_tiered_memory.core.reports import ConsolidationReport, Status
@@ -18,24 +19,23 @@ TIERS: Mapping[Tier | None, str] = {Tier.LONG_TERM: "long-term", Tier.SHORT_TERM
 _HOURS = "%H:%M"
 
 
-def table(*columns: str, numbers: Iterable[str] = ()) -> Table:
-    """Return an empty table; the columns named in `numbers` are set to the right."""
-    right = set(numbers)
-    made = Table(header_style="bold", show_edge=False, pad_edge=False, box=None)
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", no_wrap=column in right)
-    return made
-
-
 def day(instant: datetime) -> str:
     """Return the local day in words, "6 Apr 2026"."""
-    local = instant.astimezone()
-    return f"{local.day} {local:%b %Y}"
+    local = _local(instant)
+    return f"{local.day} {local:%b} {local.year}"
 
 
 def moment(instant: datetime) -> str:
     """Return local day and time, "6 Apr 2026 18:30"."""
-    return f"{day(instant)} {instant.astimezone():{_HOURS}}"
+    return f"{day(instant)} {_local(instant):{_HOURS}}"
+
+
+def _local(instant: datetime) -> datetime:
+    """Return the instant in local time; at the ends of the calendar there is none."""
+    try:
+        return instant.astimezone()
+    except (OverflowError, OSError, ValueError):
+        return instant
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -65,10 +65,10 @@ def content(memory: Memory, *, with_id: bool = True) -> Text:
     return Text("\n").join((said(memory.content), about(memory, with_id=with_id)))
 
 
-def hits(found: Sequence[ScoredMemory], *, with_id: bool = True) -> Table:
+def hits(found: Sequence[ScoredMemory], *, with_id: bool = True) -> Rows:
     """Return hits as a table: the score, what each signal contributes to it, and the memory."""
     signals = list(dict.fromkeys(name for hit in found for name, one in hit.explanation.items() if one.weight))
-    made = table("score", *signals, "memory", numbers=("score", *signals))
+    made = Rows("score", *signals, "memory", numbers=("score", *signals))
     for hit in found:
         parts = [hit.explanation.get(name) for name in signals]
         numbers = [Text("-" if one is None else f"{one.contribution:.3f}", "note") for one in parts]
@@ -76,17 +76,17 @@ def hits(found: Sequence[ScoredMemory], *, with_id: bool = True) -> Table:
     return made
 
 
-def memories(found: Iterable[Memory]) -> Table:
+def memories(found: Iterable[Memory]) -> Rows:
     """Return memories as a table, in their order."""
-    made = table("importance", "memory", numbers=("importance",))
+    made = Rows("importance", "memory", numbers=("importance",))
     for memory in found:
         made.add_row(Text(f"{memory.importance:.2f}", "score"), content(memory))
     return made
 
 
-def events(found: Iterable[HistoryEvent]) -> Table:
+def events(found: Iterable[HistoryEvent]) -> Rows:
     """Return what happened to a memory as a table, oldest first."""
-    made = table("when", "what", "by", "memory", numbers=("when",))
+    made = Rows("when", "what", "by", "memory", numbers=("when",))
     for event in found:
         text = Text("-", "note") if event.memory is None else said(event.memory.content)
         made.add_row(moment(event.at), event.kind, said(event.by, limit=64), text)
@@ -96,6 +96,8 @@ def events(found: Iterable[HistoryEvent]) -> Table:
 def figures(report: Any, leave_out: Iterable[str] = ()) -> Table:
     """Return a report's fields as a table of two columns."""
     made = Table(show_header=False, show_edge=False, pad_edge=False, box=None)
+    made.add_column(no_wrap=True)
+    made.add_column(overflow="fold")
     for one in fields(report):
         if one.name not in set(leave_out):
             value = getattr(report, one.name)

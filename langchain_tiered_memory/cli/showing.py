@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from langchain_tiered_memory.cli import render
 from langchain_tiered_memory.cli.common import ending
 from langchain_tiered_memory.cli.demo import USER, demo_messages, run_demo
 from langchain_tiered_memory.cli.demo_story import Answer, Consolidated, Fate, Left, Recalled, Remembered, Step
+from langchain_tiered_memory.cli.rows import Rows
 from langchain_tiered_memory.cli.screen import Screen, plain, said
 from langchain_tiered_memory.core.config import Settings
 from langchain_tiered_memory.core.model import Memory, Tier
@@ -83,7 +83,7 @@ def shown(step: object) -> Iterator[RenderableType]:
 @shown.register
 def _(step: Remembered) -> Iterator[RenderableType]:
     yield _heading(1, "Remember", "chat.add(message) scores a message and places it by importance")
-    made = render.table("day", "messages", "long-term", "short-term", "promoted", "let go", numbers=_DAY_COLUMNS)
+    made = Rows("day", "messages", "long-term", "short-term", "promoted", "let go", numbers=_DAY_COLUMNS)
     for one in step.days:
         due = one is not step.days[-1]
         later = (str(one.promoted), str(one.let_go)) if due else ("…", "…")
@@ -118,11 +118,11 @@ def _totals(step: Remembered) -> str:
 _DAY_COLUMNS = ("messages", "long-term", "short-term", "promoted", "let go")
 
 
-def _examples(step: Remembered) -> Table:
+def _examples(step: Remembered) -> Rows:
     """Return the most, the middling and the least important of what she said."""
     own = sorted((one for one in step.placed if one.role == "user"), key=lambda one: -one.importance)
     middle = next(at for at, one in enumerate(own) if one.tier is Tier.SHORT_TERM)
-    made = render.table("importance", "tier", "for example", numbers=("importance",))
+    made = Rows("importance", "tier", "for example", numbers=("importance",))
     for memory in (*own[:_EXAMPLES], *own[middle : middle + _EXAMPLES], *own[-_EXAMPLES:]):
         tier = Text(render.TIERS[memory.tier], str(memory.tier))
         made.add_row(Text(f"{memory.importance:.2f}", "score"), tier, said(memory.content))
@@ -155,7 +155,7 @@ def _(step: Consolidated) -> Iterator[RenderableType]:
     yield Text(render.consolidated(step.report))
     for memory in step.promoted:
         yield Text.assemble("Read often enough: ", said(memory.content))
-    made = render.table("slot", "fact", "holds")
+    made = Rows("slot", "fact", "holds")
     content_of = {one.id: one.content for one in step.facts}
     for fact in step.facts:
         new = content_of.get(fact.superseded_by or "")
@@ -172,7 +172,7 @@ def _replaced(new: str) -> Text:
 @shown.register
 def _(step: Left) -> Iterator[RenderableType]:
     yield _heading(5, "Two days later", "what is left of the last day's talk, and why")
-    made = render.table("importance", "read", "said", "two days later", numbers=("importance", "read"))
+    made = Rows("importance", "read", "said", "two days later", numbers=("importance", "read"))
     for one in step.outcomes:
         style = "gone" if one.fate is Fate.LET_GO else "long_term"
         words = Text.assemble((f"{_speaker(one.memory)}: ", "note"), said(one.memory.content))

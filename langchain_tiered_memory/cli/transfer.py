@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar, cast
 import typer
 
 from langchain_tiered_memory.cli import formats, render
-from langchain_tiered_memory.cli.common import Store, command
+from langchain_tiered_memory.cli.common import FAILED, Store, command, confirmed
 from langchain_tiered_memory.cli.formats import Element, Kind
 from langchain_tiered_memory.cli.screen import plain
 from langchain_tiered_memory.core.errors import Conflict
@@ -92,27 +91,53 @@ def import_(
 def export(
     store: Store,
     file: Annotated[str, typer.Argument(help="The file to write; - is standard output.")] = "-",
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists without asking.")] = False,
 ) -> None:
     """Write all memories and transcripts of a user as JSON Lines, which `ltm import` reads."""
+    if (
+        file != STANDARD_INPUT
+        and Path(file).is_file()
+        and not force
+        and not confirmed(store.screen, f"Replace {file}?")
+    ):
+        store.screen.complain(f"{file} exists and stays as it is: --force, or a yes, is needed")
+        raise typer.Exit(FAILED)
     with store.opened(index=False) as memory:
         if file != STANDARD_INPUT:
             report = memory.export_user(store.user_id, file)
             store.screen.show(report, render.figures(report, leave_out=("merged", "skipped")))
             return
-        report = memory.export_user(store.user_id, cast("TextIO", store.screen.out.file))
-        store.screen.out.file.flush()
+        report = memory.export_user(store.user_id, cast("TextIO", _Bytes()))
+        typer.get_binary_stream("stdout").flush()
     told = render.counted(report.memories, "memory", "memories"), render.counted(report.messages, "message")
     store.screen.note(f"{' and '.join(told)} exported")
+
+
+class _Bytes:
+    """Standard output as a file of text that is kept to the last byte, whatever the terminal makes of it."""
+
+    def write(self, text: str) -> None:
+        """Write a text as UTF-8, lone surrogates too."""
+        typer.get_binary_stream("stdout").write(text.encode("utf-8", "surrogatepass"))
 
 
 @contextmanager
 def _lines(file: str) -> Iterator[tuple[Iterable[str], int]]:
     """Yield the lines of a file and its size in bytes, 0 when that is not known."""
     if file == STANDARD_INPUT:
-        yield io.TextIOWrapper(typer.get_binary_stream("stdin"), encoding="utf-8", errors="surrogateescape"), 0
+        yield map(_text, typer.get_binary_stream("stdin")), 0
         return
-    with Path(file).open(encoding="utf-8", errors="surrogateescape") as lines:
-        yield lines, Path(file).stat().st_size
+    with Path(file).open("rb") as lines:
+        yield map(_text, lines), Path(file).stat().st_size
+
+
+def _text(line: bytes) -> str:
+    """Return a line as it was exported; in one that is not of ours what is no UTF-8 is kept as it is."""
+    try:
+        return line.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return line.decode("utf-8", "surrogateescape")
 
 
 def _counted(kind: Kind, elements: Iterator[Element], session: str) -> Imported:
@@ -134,7 +159,8 @@ def _counted(kind: Kind, elements: Iterator[Element], session: str) -> Imported:
 
 
 def _export(memory: Engine, user: str, elements: Iterator[Element], _: str) -> Imported:
-    lines = (json.dumps(element.value) for element in elements)
+    # As characters: escapes would join surrogates that stand apart.
+    lines = (json.dumps(element.value, ensure_ascii=False) for element in elements)
     report = memory.import_user(user, cast("TextIO", lines))  # a stream of lines is all that is asked of it
     return Imported(Kind.EXPORT, report.memories, report.messages, report.merged, report.skipped)
 
