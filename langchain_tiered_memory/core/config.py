@@ -216,7 +216,11 @@ class RankingWeights:
     """
 
     CLASSIC: ClassVar[RankingWeights]
+    """The well-known sum of importance, recency, use and similarity, whatever it costs in what is found."""
     DEFAULT: ClassVar[RankingWeights]
+    """Relevance first, nudged a little by the rest."""
+    RECENT: ClassVar[RankingWeights]
+    """For what changes by the hour (where things are, what is being done): of the relevant, the latest leads."""
 
     relevance: float = 0.0
     similarity: float = 0.0
@@ -241,3 +245,4 @@ class RankingWeights:
 
 RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
 RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02)
+RankingWeights.RECENT = RankingWeights(relevance=0.70, recency=0.28, importance=0.01, use=0.01)
