@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.bridge.pydantic import Field, PrivateAttr, field_serializer
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 from llama_index.core.memory import BaseMemoryBlock
 
 from langchain_tiered_memory import InvalidInput, MemorySystem, Message, TieredMemoryError
@@ -59,6 +59,8 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
         max_tokens: The most that the block may cost, in tokens as LlamaIndex counts them.
         priority: LlamaIndex shortens blocks in this order, and never one of priority 0.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     name: str = "tiered_memory"
     priority: int = 1

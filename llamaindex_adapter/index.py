@@ -24,7 +24,7 @@ from llama_index.core.vector_stores import (
 )
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
-from langchain_tiered_memory import BackendUnavailable
+from langchain_tiered_memory import BackendUnavailable, InvalidInput
 from langchain_tiered_memory.core.ports import Vector
 
 __all__ = ["LlamaIndexVectorIndex"]
@@ -65,7 +65,13 @@ class LlamaIndexVectorIndex:
         Args:
             store: The store; it is not closed.
             name: What serves it, for people; None takes the class's name.
+
+        Raises:
+            InvalidInput: It is no vector store of LlamaIndex's.
         """
+        given: object = store
+        if not isinstance(given, BasePydanticVectorStore):
+            raise InvalidInput("store", type(given), "a BasePydanticVectorStore of LlamaIndex is needed")
         self._store = store
         self._name = name or type(store).__name__
         self._dimension: int | None = None

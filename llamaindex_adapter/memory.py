@@ -250,11 +250,17 @@ def _memories(known: Recall | None) -> tuple[ScoredMemory, ...] | None:
 
 
 def _shown(context: Context, known: Recall | None) -> list[ChatMessage]:
-    """Return a context as LlamaIndex's messages: the notes, which alone have no id, before their message or last."""
+    """Return a context as LlamaIndex's messages: the notes, which alone have no id, before their message or last.
+
+    Where nothing was recalled for, there may be standing preferences; they come before what the user said last.
+    """
     notes = [message for message in context.messages if message.id is None]
     window = [message for message in context.messages if message.id is not None]
-    places = [at for at, message in enumerate(window) if known is not None and message.id == known.message_id]
-    place = places[0] if places else len(window)
+    if known is None:
+        places = [at for at, message in enumerate(window) if message.role == "user"]
+    else:
+        places = [at for at, message in enumerate(window) if message.id == known.message_id]
+    place = places[-1] if places else len(window)
     quoted = [ChatMessage(role=MessageRole.USER, content=note.text) for note in notes]
     shown = [*to_llamaindex(window[:place]), *quoted, *to_llamaindex(window[place:])]
     for block in (block for message in shown for block in message.blocks if isinstance(block, TextBlock)):

@@ -24,7 +24,7 @@ from llama_index.core.base.llms.types import (
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from langchain_tiered_memory import Message
+from langchain_tiered_memory import InvalidInput, Message
 
 __all__ = ["from_llamaindex", "to_llamaindex", "visible"]
 
@@ -41,7 +41,15 @@ _BLOCK: TypeAdapter[Any] = TypeAdapter(ContentBlock)
 
 
 def from_llamaindex(*messages: ChatMessage) -> tuple[Message, ...]:
-    """Return LlamaIndex's messages as ours."""
+    """Return LlamaIndex's messages as ours.
+
+    Raises:
+        InvalidInput: One of them is something else.
+    """
+    for message in messages:
+        given: object = message
+        if not isinstance(given, ChatMessage):
+            raise InvalidInput("message", type(given), "a ChatMessage of LlamaIndex is needed")
     return tuple(map(_ours, messages))
 
 

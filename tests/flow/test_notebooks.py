@@ -26,7 +26,7 @@ SHOWN = {
     "03_llamaindex": (
         RECALLED,
         "[tool] The ferry to Bergen leaves at 19:30.",
-        "<tiered_memory>\nThese are notes quoted from memory",
+        "<tiered_memory>\nThese are",
         "| user | I am allergic to peanuts. |",
         "Tool Calls:\n  timetable",
         "4 messages",

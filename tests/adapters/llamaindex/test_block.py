@@ -362,6 +362,8 @@ class TestWhatItIs:
             TieredMemoryBlock("nobody", ADA)
         with pytest.raises(ValueError, match="k"):
             TieredMemoryBlock(memory, ADA, k=0)
+        with pytest.raises(ValueError, match="max_token"):
+            TieredMemoryBlock(memory, ADA, max_token=10)
 
     async def test_what_answers_nothing_is_left_out_when_asked_for(self, memory: MemorySystem) -> None:
         strict = TieredMemoryBlock(memory, ADA, min_score="auto")

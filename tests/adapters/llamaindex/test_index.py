@@ -14,7 +14,7 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from llama_index.vector_stores.qdrant import QdrantVectorStore
 from qdrant_client import QdrantClient
 
-from langchain_tiered_memory import BackendUnavailable, VectorIndex
+from langchain_tiered_memory import BackendUnavailable, InvalidInput, VectorIndex
 from langchain_tiered_memory.testing.contracts import VectorIndexContract
 from langchain_tiered_memory.testing.samples import DIM, vector_of
 from llamaindex_adapter import LlamaIndexVectorIndex
@@ -140,6 +140,10 @@ class Plain(BasePydanticVectorStore):
 
 
 class TestOtherStores:
+    def test_only_a_store_of_llamaindex_will_do(self) -> None:
+        with pytest.raises(InvalidInput, match="BasePydanticVectorStore"):
+            LlamaIndexVectorIndex("http://qdrant")  # type: ignore[arg-type] # that is the point
+
     def test_one_that_can_only_add_query_and_delete_serves(self) -> None:
         index = LlamaIndexVectorIndex(Plain())
 

@@ -71,6 +71,15 @@ class TestWhatItIs:
         with pytest.raises(ConfigError, match="register"):
             TieredMemory("nobody", ADA)
 
+    def test_only_messages_of_llamaindex_are_taken(self, chat: TieredMemory) -> None:
+        wrong: Any
+        for wrong in ("hello", said("hello")):  # a message is iterable, too
+            for call in (chat.put_messages, chat.set):
+                with pytest.raises(InvalidInput, match="ChatMessage"):
+                    call(wrong)
+        with pytest.raises(InvalidInput, match="ChatMessage"):
+            chat.put("hello")  # type: ignore[arg-type] # that is the point
+
     def test_from_defaults_takes_a_history(self, memory: MemorySystem) -> None:
         history = [said("hello"), said("hi", "assistant")]
 
@@ -107,12 +116,29 @@ class TestGet:
         assert [message.role.value for message in shown] == ["system", "user", "assistant", "user", "user", "assistant"]
         assert contents(shown)[3] == notes(shown)
 
-    def test_nothing_to_recall_for_is_nothing_recalled(self, chat: TieredMemory, memory: MemorySystem) -> None:
+    def test_nothing_to_recall_for_is_nothing_recalled(self, memory: MemorySystem) -> None:
+        chat = TieredMemory(memory, ADA, "chat", filter={"memory_type": {"$ne": "preference"}})
+
         assert chat.get() == []
         assert chat.get("") == []
         chat.put(said(""))
         assert chat.get() == [said("")]
         assert reads(memory) == 0
+
+    def test_a_preference_stands_before_what_was_said_whatever_that_is(
+        self, chat: TieredMemory, memory: MemorySystem
+    ) -> None:
+        assert PEANUTS in notes(chat.get())
+        assert reads(memory) == 0
+        chat.put(said("hello"))
+        chat.put(said("hi", "assistant"))
+        chat.put(said(""))
+
+        shown = chat.get()
+
+        assert [text for text in contents(shown) if text != notes(shown)] == ["hello", "hi", ""]
+        assert contents(shown)[2] == notes(shown)
+        assert PEANUTS in notes(shown)
 
     def test_returned_messages_are_copies(self, chat: TieredMemory) -> None:
         """Engines and agents write into what they are given."""
@@ -129,7 +155,7 @@ class TestGet:
         assert chat.get_all() == [said(SNACK)]
 
     def test_unknown_keywords_of_other_memories_are_fine(self, chat: TieredMemory) -> None:
-        assert chat.get(input=None, session_id="x", query="y") == []
+        assert chat.get(input=None, session_id="x", query="y") == chat.get()
 
     async def test_the_asynchronous_calls_do_the_same(self, chat: TieredMemory) -> None:
         await chat.aput(said(SNACK))
@@ -143,11 +169,12 @@ class TestGet:
         assert await chat.aget_all() == []
 
     async def test_what_answers_nothing_is_left_out_when_asked_for(self, memory: MemorySystem) -> None:
+        memory.sync.remember(ADA, "My cat is called Mia", "fact")
         strict = TieredMemory(memory, ADA, "strict", min_score="auto")
 
-        assert strict.get("Which planets have moons?") == []
-        assert await strict.aget("Which planets have moons?") == []
-        assert PEANUTS in "".join(contents(strict.get("Am I allergic to peanuts?")))
+        assert "Mia" not in notes(strict.get("Which planets have moons?"))
+        assert "Mia" not in notes(await strict.aget("Which planets have moons?"))
+        assert "Mia" in notes(strict.get("What is my cat called?"))
         assert TieredMemory.from_dict(strict.to_dict()).min_score == "auto"
 
     def test_filter_agent_and_k_are_respected(self, memory: MemorySystem) -> None:

@@ -151,7 +151,7 @@ def test_the_adapter_costs_little_over_the_bare_call(memory: MemorySystem) -> No
 
     for number in range(100):
         started = time.thread_time()
-        session.context(f"When does number {number} leave?")
+        session.context(f"When does number {number} leave, now?")  # as many words
         between = time.thread_time()
         chat.get(f"When does number {number} leave, then?")
         bare.append(between - started)
