@@ -30,6 +30,7 @@ _QUIET = {
     "HF_HUB_OFFLINE": "1",
     "LANGCHAIN_TRACING_V2": "false",
     "LANGSMITH_TRACING": "false",
+    "ORT_DISABLE_TELEMETRY": "1",
     "OTEL_SDK_DISABLED": "true",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import threading
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,18 +144,15 @@ class _Model:
     """The loaded model: a tokenizer and a session of the ONNX runtime, without threads of their own."""
 
     def __init__(self) -> None:
-        # From 1.29 on the runtime reports its use to its maker unless told otherwise before it is imported: it writes
-        # to the home directory, opens connections, and its thread hangs forked children as they exit.
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-        from onnxruntime import InferenceSession, SessionOptions  # type: ignore[import-untyped]  # it ships no types
+        runtime = _runtime()
         from tokenizers import Tokenizer
 
-        options = SessionOptions()
+        options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors only
         options.enable_cpu_mem_arena = False  # the arena keeps what the longest text ever took
-        self._session = InferenceSession(WEIGHTS.read(), options, providers=["CPUExecutionProvider"])
+        self._session = runtime.InferenceSession(WEIGHTS.read(), options, providers=["CPUExecutionProvider"])
         self._tokenizer: Tokenizer = Tokenizer.from_buffer(VOCABULARY.read())
         self._tokenizer.no_padding()  # the file asks for padding to 128 tokens
         self._tokenizer.enable_truncation(WINDOW_TOKENS)
@@ -169,6 +167,20 @@ class _Model:
         hidden: NDArray[np.float32] = self._session.run(["last_hidden_state"], inputs)[0]
         vector = hidden[0].mean(axis=0)
         return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+def _runtime() -> Any:
+    """Import the ONNX runtime with its reports to its maker off, unless the environment asks for them.
+
+    From 1.29 on it reports its use unless told otherwise before it is imported: it writes to the home directory, opens
+    connections, and its thread hangs forked children as they exit. Where somebody has imported it already, the rest
+    of the reports can still be stopped.
+    """
+    switched = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    runtime: Any = importlib.import_module("onnxruntime")
+    if switched != "0" and hasattr(runtime, "disable_telemetry_events"):
+        runtime.disable_telemetry_events()
+    return runtime
 
 
 def _processors() -> int:
