@@ -6,11 +6,13 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import ConfigError, EmbeddingError
 from langchain_tiered_memory.core.ports import Embedder
 from langchain_tiered_memory.core.text import clean
@@ -20,6 +22,8 @@ from langchain_tiered_memory.embedding.minilm import MiniLMEmbedder
 __all__ = ["as_embedder"]
 
 _NAMES: Final = ("model_name", "model", "deployment", "repo_id")
+_DIGITS: Final = 12
+_EMPTY_CELL: Final = CellType()
 _SIZES: Final = ("dimensions", "dimension", "embed_dim", "size")
 
 
@@ -35,8 +39,9 @@ def as_embedder(obj: object, *, model_id: str | None = None) -> Embedder:
     Args:
         obj: The embedder.
         model_id: Identity of the model and its weights; by default made of the name of the class or
-            function and of the model that it names. Give one when that is not enough to tell two
-            models apart.
+            function and of the model that it names. A lambda, a function made by another one, and a
+            partial are known by what they do and hold as well, as this Python compiles it. Give one
+            when that is not enough to tell two models apart, or is to outlast a new Python.
 
     Raises:
         ConfigError: `obj` is none of these, or answers only to `await`, or `model_id` is blank.
@@ -150,16 +155,43 @@ def _failures(model_id: str) -> Iterator[None]:
 def _identity(obj: object) -> str:
     """Name a model by its class or function, and by what it says of itself."""
     if isinstance(obj, partial):
-        return _identity(obj.func)
+        held = [*map(_held, obj.args), *((name, _held(one)) for name, one in sorted(obj.keywords.items()))]
+        return f"{_identity(obj.func)}#{digest(held)[:_DIGITS]}" if held else _identity(obj.func)
     if inspect.ismethod(obj):
         return f"{_identity(obj.__self__)}.{obj.__name__}"
     if inspect.isroutine(obj):
-        return f"{obj.__module__}.{obj.__qualname__}"
+        name = f"{obj.__module__}.{obj.__qualname__}"
+        return f"{name}#{_made_of(obj)}" if inspect.isfunction(obj) and "<" in obj.__qualname__ else name
     if isinstance(own := getattr(obj, "model_id", None), str) and own:
         return own
     name = _first_of(obj, _NAMES, str)
     size = _first_of(obj, _SIZES, int)
     return "".join((_class_of(obj), f":{name}" if name else "", f"/{size}" if size else ""))
+
+
+def _made_of(function: FunctionType) -> str:
+    """Return a digest of a function that shares its name with others: of its code, and of what it holds."""
+    cells = [cell for cell in function.__closure__ or () if cell != _EMPTY_CELL]
+    held = [*(cell.cell_contents for cell in cells), *(function.__defaults__ or ())]
+    by_name = sorted((function.__kwdefaults__ or {}).items())
+    return digest(_code(function.__code__), list(map(_held, held)), [(n, _held(one)) for n, one in by_name])[:_DIGITS]
+
+
+def _code(code: CodeType) -> list[object]:
+    """Return what a function does, without where it stands and what its lines are."""
+    constants = [_code(one) if isinstance(one, CodeType) else _held(one) for one in code.co_consts]
+    return [code.co_code.hex(), code.co_names, constants]
+
+
+def _held(value: object) -> object:
+    """Return what a function holds as far as it may tell its model: plain values whole, other things by their class."""
+    if isinstance(value, (tuple, frozenset)):
+        return sorted(repr(_held(one)) for one in value) if isinstance(value, frozenset) else list(map(_held, value))
+    if value is None or value is ... or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return repr(value)
+    if inspect.isroutine(value) and not inspect.ismethod(value):
+        return getattr(value, "__qualname__", "")  # no further: it may hold the one that holds it
+    return _identity(value)
 
 
 def _first_of(obj: object, names: Sequence[str], kind: type) -> Any:

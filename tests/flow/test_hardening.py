@@ -25,7 +25,7 @@ from langchain_tiered_memory import (
     WorkingSettings,
 )
 from langchain_tiered_memory.core.engine import Engine
-from langchain_tiered_memory.embedding import HashedEmbedder
+from langchain_tiered_memory.embedding import HashedEmbedder, as_embedder
 from langchain_tiered_memory.testing.fakes import FakeClock
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -145,7 +145,7 @@ def test_a_vector_index_that_is_removed_or_damaged_costs_no_answer(tmp_path: Pat
 
 
 def embedder_of(width: int) -> Callable[[Sequence[str]], list[list[float]]]:
-    """Return a function that goes by the same name whatever its width."""
+    """Return a function that embeds in so many dimensions."""
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
         return [[1.0 + len(text)] * width for text in texts]
@@ -155,10 +155,11 @@ def embedder_of(width: int) -> Callable[[Sequence[str]], list[list[float]]]:
 
 def test_another_model_of_the_same_name_is_told_by_its_dimension(tmp_path: Path) -> None:
     settings = Settings(maintenance=QUIET)
-    with MemorySystem.open(tmp_path, embedder=embedder_of(3), settings=settings).sync as memory:
+    models = {width: as_embedder(embedder_of(width), model_id="the same") for width in (2, 3)}
+    with MemorySystem.open(tmp_path, embedder=models[3], settings=settings).sync as memory:
         memory.remember("ada", "the lake is cold")
 
-    with MemorySystem.open(tmp_path, embedder=embedder_of(2), settings=settings).sync as memory:
+    with MemorySystem.open(tmp_path, embedder=models[2], settings=settings).sync as memory:
         with pytest.raises(EmbeddingError, match="model_id"):
             memory.recall("ada", "lake")
         with pytest.raises(EmbeddingError, match="model_id"):

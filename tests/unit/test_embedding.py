@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -156,6 +157,36 @@ def test_no_thread_is_not_enough() -> None:
         MiniLMEmbedder(threads=0)
 
 
+@pytest.mark.parametrize(("switch", "told"), [(None, True), ("1", True), ("0", False)])
+def test_the_runtime_is_told_to_report_nothing_also_when_somebody_imported_it_before(
+    switch: str | None, *, told: bool
+) -> None:
+    """The switch is read when the runtime is imported; afterwards its own call stops what it can."""
+    code = (
+        "import os, onnxruntime\n"
+        "calls = []\n"
+        "onnxruntime.disable_telemetry_events = lambda: calls.append(1)\n"
+        "from langchain_tiered_memory.embedding import default_embedder\n"
+        "default_embedder().embed_query('tea')\n"
+        "print(len(calls), os.environ['ORT_DISABLE_TELEMETRY'])\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    environment |= {} if switch is None else {"ORT_DISABLE_TELEMETRY": switch}
+    run = subprocess.run(
+        [sys.executable, "-c", code], timeout=120, check=True, capture_output=True, text=True, env=environment
+    )
+    assert run.stdout.split() == [str(int(told)), switch or "1"]
+
+
+def test_the_switch_that_is_thrown_is_the_one_that_the_runtime_reads() -> None:
+    """From the release on that reports home."""
+    library = Path(importlib.util.find_spec("onnxruntime").origin).parent / "capi"  # type: ignore[union-attr, arg-type]
+    natives = [one for one in library.iterdir() if one.suffix in {".so", ".pyd", ".dylib"}]
+    reports = [one for one in natives if b"OneDsTelemetry" in one.read_bytes()]
+    assert all(b"ORT_DISABLE_TELEMETRY" in one.read_bytes() for one in reports)
+    assert natives
+
+
 # --- the free one --------------------------------------------------------------------------------
 
 
@@ -282,6 +313,68 @@ def test_every_kind_of_embedder_is_taken(other: object, name: str) -> None:
     assert_unit(embedder.embed_query("alpha"))
     assert embedder.model_id == name
     assert as_embedder(other, model_id="mine").model_id == "mine"
+
+
+def made_for(model: str, *, size: int = 2) -> Callable[[Sequence[str]], list[list[float]]]:
+    """Return a function of one of many models, as callers of an API write it."""
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        return [[float(len(model)), float(len(text))][:size] for text in texts]
+
+    return embed
+
+
+def by_model(texts: Sequence[str], model: str = "one") -> list[list[float]]:
+    return [[float(len(model)), float(len(text))] for text in texts]
+
+
+def test_functions_of_one_name_are_told_apart_by_what_they_do_and_hold() -> None:
+    """Two lambdas, two functions made by one, two partials: each embeds in its own way, and has its own name."""
+    others: list[object] = [
+        lambda texts: [[1.0, float(len(text))] for text in texts],
+        lambda texts: [[2.0, float(len(text))] for text in texts],
+        lambda texts: [[1.0, -float(len(text))] for text in texts],
+        lambda texts, model="one": by_model(texts, model),
+        lambda texts, model="two": by_model(texts, model),
+        made_for("one"),
+        made_for("two"),
+        made_for("two", size=1),
+        partial(by_model, model="one"),
+        partial(by_model, model="two"),
+        by_model,
+    ]
+    names = [as_embedder(one).model_id for one in others]
+
+    assert len(set(names)) == len(names)
+    assert names == [as_embedder(one).model_id for one in others]
+    assert as_embedder(made_for("one")).model_id == names[5]
+
+
+def test_a_function_has_the_same_name_in_every_process_and_on_every_line() -> None:
+    """Also where it holds a set, whose order is another in each process."""
+    code = "embed = lambda texts: [[1.0 if t in {'a', 'b', 'c', 'd'} else 2.0] for t in texts]\n"
+    name = "from langchain_tiered_memory.embedding import as_embedder\nprint(as_embedder(embed).model_id)\n"
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", before + code + name],
+            timeout=60,
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        ).stdout
+        for seed, before in enumerate(["", "\n\nx = 1\n", ""])
+    ]
+    assert len(set(runs)) == 1
+    assert runs[0].startswith("__main__.<lambda>#")
+
+
+def test_a_function_that_holds_itself_has_a_name() -> None:
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0] for _ in texts] if texts else embed(["x"])
+
+    assert as_embedder(embed).model_id == as_embedder(embed).model_id
+    assert as_embedder(by_model).model_id.endswith(".by_model")
 
 
 def test_texts_and_questions_go_their_own_ways() -> None:
