@@ -229,6 +229,8 @@ class RankingWeights:
     use: float = 0.0
     pool: int = 50
     """How many of the most relevant memories are ranked at all, at least 1."""
+    most_alike: int = 2
+    """How many hits may say nearly the same while there are others among the ranked; 0: any number."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -237,12 +239,13 @@ class RankingWeights:
         total = sum(self.weights().values())
         _demand(abs(total - 1) < _ROUNDING, "weights", total, "the weights must add up to 1")
         _demand(self.pool >= 1, "weights.pool", self.pool, "at least 1")
+        _demand(self.most_alike >= 0, "weights.most_alike", self.most_alike, "at least 0")
 
     def weights(self) -> Mapping[str, float]:
         """Return signal name to weight, in the order of the fields."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pool"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"pool", "most_alike"}}
 
 
-RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
+RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1, most_alike=0)
 RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02)
 RankingWeights.RECENT = RankingWeights(relevance=0.70, recency=0.28, importance=0.01, use=0.01)

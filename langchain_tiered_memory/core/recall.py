@@ -6,11 +6,13 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 import numpy as np
 
 from langchain_tiered_memory.core import ranking
 from langchain_tiered_memory.core.bodies import items_of
+from langchain_tiered_memory.core.diversity import Crowd
 from langchain_tiered_memory.core.errors import BackendUnavailable, TieredMemoryError
 from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
@@ -114,13 +116,13 @@ class Recall:
             reason = f"Not recalled: not among the {question.weights.pool} most relevant, or below the least score."
             return Explanation(memory_id, False, None, score, signals, reason)  # noqa: FBT003 - by position
         rank = ranked.index(row) + 1
-        recalled, judge = rank <= question.k, ""
-        if self._parts.reranker is not None:
-            hits, _ = self._best(found, ranked, question, question.text, now)
-            recalled, judge = any(hit.id == memory_id for hit in hits), " before the reranker judged"
-        reason = (
-            f"{'Recalled' if recalled else 'Not recalled'}: rank {rank} of {len(ranked)}{judge} for k={question.k}."
-        )
+        hits, _ = self._best(found, ranked, question, question.text, now)
+        recalled = any(hit.id == memory_id for hit in hits)
+        judge = " before the reranker judged" if self._parts.reranker is not None else ""
+        said = "Recalled" if recalled else "Not recalled"
+        reason = f"{said}: rank {rank} of {len(ranked)}{judge} for k={question.k}."
+        if not recalled and not judge and rank <= question.k:
+            reason += " Others that say nearly the same come before it."
         return Explanation(memory_id, recalled, rank, score, signals, reason)
 
     def _seen(self, question: Question) -> Window:
@@ -171,9 +173,14 @@ class Recall:
     def _hits(
         self, found: Found, ranked: Sequence[int], question: Question, now: datetime
     ) -> tuple[list[ScoredMemory], tuple[str, ...]]:
-        """Fetch bodies until k stand; what is gone meanwhile is left out and the gap refilled."""
+        """Fetch bodies until k stand; what is gone meanwhile is left out and the gap refilled.
+
+        What says nearly the same as others makes room while there is anything else.
+        """
         snapshot, find = found.snapshot, finder(found.snapshot)
-        hits: list[ScoredMemory] = []
+        crowd = Crowd(self._parts.embedder.model_id, question.weights.most_alike)
+        hits: dict[int, ScoredMemory] = {}
+        spare: dict[int, ScoredMemory] = {}
         unread: set[str] = set()
         at = 0
         while len(hits) < question.k and at < len(ranked):
@@ -184,8 +191,10 @@ class Recall:
                 body = bodies.get(snapshot.entry(row).memory.id)
                 if body is None or objection(replace(snapshot.entry(row), memory=body), question, now, find):
                     continue
-                hits.append(ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question)))
-        return hits, tuple(sorted(unread))
+                hit = ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question))
+                (hits if crowd.takes(snapshot.vector(row), body.content) else spare)[row] = hit
+        hits |= dict(islice(spare.items(), question.k - len(hits)))
+        return [hits[row] for row in ranked if row in hits], tuple(sorted(unread))
 
     def _bodies(self, user_id: str, heads: Iterable[Memory], unread: set[str]) -> dict[str, Memory]:
         """Fetch bodies; an item that was promoted since the search is found where it went."""

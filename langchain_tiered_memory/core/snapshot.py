@@ -156,6 +156,10 @@ class Snapshot:
         """Whether so many rows are dead that reading everything anew is cheaper than carrying them."""
         return len(self) > 2 * int(self.alive.sum()) + _DEAD_ROWS
 
+    def vector(self, row: int) -> Vector | None:
+        """Return the first vector that is held of a row."""
+        return self._vectors.first(row)
+
     @property
     def nbytes(self) -> int:
         """A fair estimate of the bytes held."""

@@ -50,6 +50,11 @@ class Vectors:
             self._owner.append(row)
             self._later.append(passage > 0)
 
+    def first(self, row: int) -> Vector | None:
+        """Return the first vector held of a row; None when there is none."""
+        held = np.flatnonzero(self._owner.values == row)
+        return None if self._matrix is None or not len(held) else np.array(self._matrix.values[held[0]])
+
     def drop(self, row: int) -> None:
         """Leave out a row's passages from now on."""
         owner = self._owner.values
