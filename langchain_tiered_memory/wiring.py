@@ -50,6 +50,7 @@ class Wiring:
         self._made = ""
         self._owner = 0
         self._databases: list[Any] = []
+        self._embedded: Any = None
 
     def open(self) -> Parts:
         """Open every part; if one fails, those opened before it are closed again.
@@ -59,7 +60,7 @@ class Wiring:
             SchemaMismatch: A store was written by another version.
             ConfigError: Something needed is not installed or not a store.
         """
-        self._databases = []
+        self._databases, self._embedded = [], None
         with ExitStack() as stack:
             folder = self._folder(stack)
             parts = self._parts(folder, stack)
@@ -155,11 +156,13 @@ class Wiring:
         return engine
 
     def _compact(self) -> None:
-        """Let every database give back the space of what was deleted."""
+        """Let every database, and the vector index in the folder, give back the space of what was deleted."""
         for engine in self._databases:
             from langchain_tiered_memory.backends import sql
 
             sql.compact(engine)
+        if self._embedded is not None:
+            self._embedded.compact()
 
     def _short_term(self, local: Callable[[], ItemStore], stack: ExitStack) -> ItemStore:
         redis: Any = self._plan.redis
@@ -196,7 +199,7 @@ class Wiring:
                 return None, False
             stack.callback(lock.release)
             try:
-                made = chroma.ChromaVectorIndex.embedded(folder / CHROMA_FOLDER)
+                made = self._embedded = chroma.ChromaVectorIndex.embedded(folder / CHROMA_FOLDER)
             except BackendUnavailable as error:
                 where = shown(str(folder / CHROMA_FOLDER))
                 logger.warning("searches are exact: the vector index does not open; remove %s. %s", where, error)

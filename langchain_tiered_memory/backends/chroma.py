@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import partial
-from hashlib import blake2b
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -19,15 +19,27 @@ from langchain_tiered_memory.backends.chroma_client import (
     open_folder,
     translated,
 )
+from langchain_tiered_memory.backends.chroma_folders import Folders, data_folder
+from langchain_tiered_memory.backends.chroma_rows import (
+    LARGEST_K,
+    PAGE,
+    collection_name,
+    nearest,
+    pages,
+    read_ids,
+    remove,
+    to_id,
+    to_ref,
+    usable,
+    write,
+)
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, EmbeddingError
-from langchain_tiered_memory.core.text import escape, unescape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
-    from numpy.typing import NDArray
 
     from langchain_tiered_memory.core.ports import Vector
 
@@ -37,15 +49,6 @@ _T = TypeVar("_T")
 
 _BATCH_BYTES: Final = 4_000_000
 """Vectors of one write: a server takes 40 MB, and an old one is sent each number as up to 20 characters."""
-
-_PAGE: Final = 20_000
-"""References read at once."""
-
-_LARGEST_K: Final = 2**31 - 1
-"""More cannot be asked of Chroma, and need not be."""
-
-_EMPTY: Final = "\x1a"
-"""The one reference that Chroma refuses and `escape` leaves alone is the empty one; `escape` never gives this."""
 
 
 class ChromaVectorIndex:
@@ -83,6 +86,7 @@ class ChromaVectorIndex:
         self._owned = owned
         self._connection = Connection(client)
         self._reconnect: Callable[[], ClientAPI] | None = None
+        self._folders: Folders | None = None
         self._closed = False
 
     @classmethod
@@ -97,7 +101,9 @@ class ChromaVectorIndex:
                 index be built anew.
             ConfigError: The environment stops Chroma from being imported.
         """
-        return cls(open_folder(path), owned=True)
+        index = cls(open_folder(path), owned=True)
+        index._folders = Folders(data_folder(path))
+        return index
 
     @classmethod
     def from_url(cls, url: str) -> ChromaVectorIndex:
@@ -118,29 +124,29 @@ class ChromaVectorIndex:
 
     def upsert(self, user_id: str, rows: Sequence[tuple[str, Vector]]) -> None:
         """Add or replace rows; of rows with one reference the last counts."""
-        kept, vectors, left_out = _usable(rows)
+        kept, vectors, left_out = usable(rows)
         self.delete(user_id, left_out)
         if not kept:
             return
         size = min(self._largest_batch("upsert"), max(1, _BATCH_BYTES // vectors[0].nbytes))
         for start in range(0, len(kept), size):
             ids, batch = kept[start : start + size], vectors[start : start + size]
-            write = partial(_write, ids=ids, vectors=batch)
-            self._on(user_id, "upsert", write, create=True, dimension=vectors.shape[1])
+            writing = partial(write, ids=ids, vectors=batch)
+            self._on(user_id, "upsert", writing, create=True, dimension=vectors.shape[1])
 
     def delete(self, user_id: str, refs: Sequence[str]) -> None:
         """Remove rows; unknown references are fine."""
-        ids = [_to_id(ref) for ref in dict.fromkeys(refs)]
+        ids = [to_id(ref) for ref in dict.fromkeys(refs)]
         if not ids:
             return
         size = self._largest_batch("delete")
         for start in range(0, len(ids), size):
-            self._on(user_id, "delete", partial(_remove, ids=ids[start : start + size]))
+            self._on(user_id, "delete", partial(remove, ids=ids[start : start + size]))
 
     def drop(self, user_id: str) -> None:
         """Remove the user's whole space; an unknown user is fine."""
         connection = self._open("drop")
-        name = _collection_name(user_id)
+        name = collection_name(user_id)
         with translated("drop"):
             from chromadb.errors import NotFoundError
 
@@ -150,6 +156,16 @@ class ChromaVectorIndex:
                 pass
             finally:
                 connection.handles.forget(name)
+        if self._folders is not None:
+            self._folders.remove(name)
+
+    def compact(self) -> None:
+        """Remove the vectors that deleted collections have left in the folder, where this process has its lock."""
+        if self._folders is None:
+            return
+        connection = self._open("compact")
+        with translated("compact"):
+            self._folders.sweep({one.name for page in pages(connection.client) for one in page})
 
     def query(self, user_id: str, vector: Vector, k: int) -> tuple[str, ...]:
         """Return up to k references, nearest first; to a question of zeros all are equally near.
@@ -164,14 +180,14 @@ class ChromaVectorIndex:
         found = self._on(
             user_id,
             "query",
-            partial(_nearest, vector=vector, k=min(k, _LARGEST_K)),
+            partial(nearest, vector=vector, k=min(k, LARGEST_K)),
             dimension=len(vector),
         )
-        return tuple(_to_ref(id_) for id_ in found or ())
+        return tuple(to_ref(id_) for id_ in found or ())
 
     def ids(self, user_id: str) -> frozenset[str]:
         """Return every reference of the user."""
-        return frozenset(_to_ref(id_) for id_ in self._on(user_id, "list", _read_ids) or ())
+        return frozenset(to_ref(id_) for id_ in self._on(user_id, "list", read_ids) or ())
 
     def close(self) -> None:
         """Close the client if it is owned; in a forked child leave it to the parent. Every later call raises."""
@@ -190,8 +206,9 @@ class ChromaVectorIndex:
     ) -> _T | None:
         """Do something with the user's collection; None if there is none and it is not to be created."""
         connection = self._open(operation)
-        name = _collection_name(user_id)
-        with translated(operation):
+        name = collection_name(user_id)
+        watching = nullcontext() if self._folders is None or not create else self._folders.watching(name)
+        with translated(operation), watching:
             from chromadb.errors import InvalidArgumentError, NotFoundError
 
             try:
@@ -220,7 +237,7 @@ class ChromaVectorIndex:
         connection = self._open(operation)
         with translated(operation):
             largest = connection.client.get_max_batch_size()
-        return largest if largest > 0 else _PAGE  # a server that does not say gives -1
+        return largest if largest > 0 else PAGE  # a server that does not say gives -1
 
     def _open(self, operation: str) -> Connection:
         """Return what serves in this process.
@@ -236,55 +253,3 @@ class ChromaVectorIndex:
             # Threads that come here at once may each connect; the last connection stays.
             self._connection = Connection(self._reconnect())
         return self._connection
-
-
-def _write(collection: Collection, ids: list[str], vectors: NDArray[np.float32]) -> None:
-    collection.upsert(ids=ids, embeddings=vectors)
-
-
-def _remove(collection: Collection, ids: list[str]) -> None:
-    collection.delete(ids=ids)
-
-
-def _nearest(collection: Collection, vector: Vector, k: int) -> list[str]:
-    question = np.asarray([vector], dtype=np.float32)
-    return collection.query(query_embeddings=question, n_results=k, include=[])["ids"][0]
-
-
-def _read_ids(collection: Collection) -> list[str]:
-    ids: list[str] = []
-    while True:
-        page = collection.get(include=[], limit=_PAGE, offset=len(ids))["ids"]
-        ids += page
-        if len(page) < _PAGE:
-            return ids
-
-
-def _usable(rows: Sequence[tuple[str, Vector]]) -> tuple[list[str], NDArray[np.float32], list[str]]:
-    """Split rows into Chroma's ids, one vector each, and the references whose vector has no direction."""
-    latest = dict(rows)
-    if not latest:
-        return [], np.empty((0, 0), np.float32), []
-    dimensions = {len(vector) for vector in latest.values()}
-    if len(dimensions) > 1:
-        raise EmbeddingError(f"vectors of dimensions {min(dimensions)} and {max(dimensions)} do not fit in one index")
-    vectors = np.array(list(latest.values()), dtype=np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):
-        lengths = np.linalg.norm(vectors, axis=1)
-    usable = np.isfinite(lengths) & (lengths > 0)
-    kept = [_to_id(ref) for ref, fit in zip(latest, usable, strict=True) if fit]
-    left_out = [ref for ref, fit in zip(latest, usable, strict=True) if not fit]
-    return kept, vectors[usable], left_out
-
-
-def _collection_name(user_id: str) -> str:
-    """Name a user's collection: "surrogatepass", because any string is a user id, and different ones stay so."""
-    return f"ltm-{blake2b(user_id.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
-
-
-def _to_id(ref: str) -> str:
-    return escape(ref) or _EMPTY
-
-
-def _to_ref(id_: str) -> str:
-    return "" if id_ == _EMPTY else unescape(id_)

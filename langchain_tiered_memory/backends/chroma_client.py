@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from langchain_tiered_memory.backends.chroma_folders import data_folder
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, TieredMemoryError
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ __all__ = ["Connection", "FolderLock", "close_client", "connect", "lock_folder",
 
 _log = logging.getLogger("langchain_tiered_memory.chroma")
 
-_FOLDER: Final = "data"
 _LOCK_FILE: Final = "indexer.lock"
 _PORTS: Final = {"http": 8000, "https": 443}
 _CONNECT_SECONDS: Final = 5.0
@@ -82,7 +82,7 @@ def open_folder(path: str | os.PathLike[str]) -> ClientAPI:
         BackendUnavailable: The folder cannot be written, or what is in it is damaged.
         ConfigError: The environment stops Chroma from being imported.
     """
-    folder = Path(path).absolute() / _FOLDER  # absolute, because the process may change its directory later
+    folder = data_folder(path)
     settings = _settings(chroma_api_impl="chromadb.api.rust.RustBindingsAPI", allow_reset=False, migrations="apply")
     with translated("open its folder"):
         from chromadb import PersistentClient

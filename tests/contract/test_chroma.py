@@ -8,8 +8,9 @@ import chromadb
 import numpy as np
 import pytest
 
-from langchain_tiered_memory.backends import chroma, chroma_client
+from langchain_tiered_memory.backends import chroma, chroma_client, chroma_rows
 from langchain_tiered_memory.backends.chroma import ChromaVectorIndex
+from langchain_tiered_memory.backends.chroma_rows import collection_name
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, EmbeddingError
 from langchain_tiered_memory.core.text import unescape
 from langchain_tiered_memory.testing.contracts import VectorIndexContract
@@ -63,7 +64,7 @@ def embedded(tmp_path: Path) -> Iterator[ChromaVectorIndex]:
 
 def raw(index: ChromaVectorIndex, user_id: str = ADA) -> Collection:
     """Reach the user's collection past the index."""
-    return index._connection.client.get_collection(chroma._collection_name(user_id), embedding_function=None)
+    return index._connection.client.get_collection(collection_name(user_id), embedding_function=None)
 
 
 class TestContract(VectorIndexContract):
@@ -173,14 +174,14 @@ class TestSize:
             sizes.append(vectors.nbytes)
             collection.upsert(ids=ids, embeddings=vectors)
 
-        monkeypatch.setattr(chroma, "_write", write)
+        monkeypatch.setattr(chroma, "write", write)
         monkeypatch.setattr(chroma, "_BATCH_BYTES", 1000)
         embedded.upsert(ADA, [(str(i), unit(i + 1, *[1] * 99)) for i in range(7)])
         assert sizes == [800, 800, 800, 400]
         assert len(embedded.ids(ADA)) == 7
 
     def test_reads_references_in_pages(self, index: ChromaVectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(chroma, "_PAGE", 3)
+        monkeypatch.setattr(chroma_rows, "PAGE", 3)
         for count in (3, 7):
             index.upsert(ADA, [(str(i), unit(i + 1, 1)) for i in range(count)])
             assert index.ids(ADA) == {str(i) for i in range(count)}
@@ -191,7 +192,7 @@ class TestSize:
         monkeypatch.setattr(chroma_client, "_HANDLES", 2)
         for user in "abcde":
             embedded.upsert(user, [(user, EAST)])
-        assert list(embedded._connection.handles._by_name) == [chroma._collection_name(user) for user in "de"]
+        assert list(embedded._connection.handles._by_name) == [collection_name(user) for user in "de"]
         assert [embedded.query(user, EAST, 1) for user in "abcde"] == [(user,) for user in "abcde"]
 
     def test_finds_what_an_exact_scan_finds(self, embedded: ChromaVectorIndex) -> None:
@@ -214,7 +215,7 @@ class TestOthers:
 
     def test_a_collection_made_anew_is_found_again(self, index: ChromaVectorIndex) -> None:
         index.upsert(ADA, [("old", EAST)])
-        client, name = index._connection.client, chroma._collection_name(ADA)
+        client, name = index._connection.client, collection_name(ADA)
         client.delete_collection(name)
         client.create_collection(name, embedding_function=None).upsert(ids=["new"], embeddings=EAST[np.newaxis])
         assert index.query(ADA, EAST, 5) == ("new",)
@@ -222,13 +223,13 @@ class TestOthers:
 
     def test_a_collection_that_is_gone_reads_as_empty_and_is_written_anew(self, index: ChromaVectorIndex) -> None:
         index.upsert(ADA, [("old", EAST)])
-        index._connection.client.delete_collection(chroma._collection_name(ADA))
+        index._connection.client.delete_collection(collection_name(ADA))
         assert index.query(ADA, EAST, 5) == ()
         assert index.ids(ADA) == frozenset()
         index.delete(ADA, ["old"])
         index.drop(ADA)
         index.upsert(ADA, [("new", EAST)])
-        index._connection.client.delete_collection(chroma._collection_name(ADA))
+        index._connection.client.delete_collection(collection_name(ADA))
         index.upsert(ADA, [("newer", EAST)])
         assert index.ids(ADA) == {"newer"}
 
@@ -254,7 +255,7 @@ class TestFaults:
             raise page
 
         embedded.upsert(ADA, [("a", EAST)])
-        monkeypatch.setattr(chroma, "_nearest", fail)
+        monkeypatch.setattr(chroma, "nearest", fail)
         with pytest.raises(BackendUnavailable, match=r"chroma could not query: Exception: <html>502") as caught:
             embedded.query(ADA, EAST, 1)
         assert caught.value.__cause__ is page
