@@ -131,6 +131,20 @@ def test_in_default_relevance_leads() -> None:
     assert weights["similarity"] == 0
 
 
+@given(
+    shares, st.fixed_dictionaries(dict.fromkeys(SIGNALS, shares)), st.fixed_dictionaries(dict.fromkeys(SIGNALS, shares))
+)
+def test_no_irrelevant_memory_passes_a_relevant_one(
+    less: float, one: dict[str, float], other: dict[str, float]
+) -> None:
+    """Importance, recency and use together never make up for 0.09 of relevance."""
+    less = min(less, 0.9)
+    told = [{**one, "relevance": less}, {**other, "relevance": less + 0.09}]
+    signals = {name: np.array([row[name] for row in told]) for name in SIGNALS}
+    irrelevant, relevant = ranking.scores(signals, RankingWeights.DEFAULT)
+    assert relevant > irrelevant
+
+
 @pytest.mark.parametrize("weights", [RankingWeights.CLASSIC, RankingWeights.DEFAULT])
 @pytest.mark.parametrize("signal", ["importance", "recency", "use"])
 def test_all_else_equal_more_ranks_higher(weights: RankingWeights, signal: str) -> None:
