@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -140,21 +139,3 @@ class TestImport:
         assert all(callable(getattr(llamaindex_adapter, name)) for name in llamaindex_adapter.__all__)
         with pytest.raises(AttributeError, match="nothing"):
             _ = llamaindex_adapter.nothing
-
-
-def test_the_adapter_costs_little_over_the_bare_call(memory: MemorySystem) -> None:
-    """The middle of many calls, in the time that the thread itself has worked: at most a millisecond more."""
-    chat = TieredMemory(memory, ADA, "chat")
-    chat.put_messages([said(f"The train number {number} leaves at noon.") for number in range(40)])
-    session = memory.sync.session(ADA, "chat")
-    bare, adapted = [], []
-
-    for number in range(100):
-        started = time.thread_time()
-        session.context(f"When does number {number} leave, now?")  # as many words
-        between = time.thread_time()
-        chat.get(f"When does number {number} leave, then?")
-        bare.append(between - started)
-        adapted.append(time.thread_time() - between)
-
-    assert sorted(adapted)[50] - sorted(bare)[50] <= 0.001
