@@ -103,13 +103,22 @@ class Screen:
 
     def progress(self) -> Progress:
         """Return a progress display on standard error; it shows nothing unless somebody looks on."""
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         return Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("left"),
             console=self.err,
             transient=True,
             disable=not self.err.is_terminal,
