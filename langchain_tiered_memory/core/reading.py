@@ -12,6 +12,7 @@ from langchain_tiered_memory.core.indexing import MODEL_KEY
 from langchain_tiered_memory.core.maintenance import Maintenance
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.question import is_due, is_lost, objection
 from langchain_tiered_memory.core.reports import Status
 from langchain_tiered_memory.core.search import finder
@@ -99,10 +100,8 @@ class Reading:
         users = self._maintenance.users() if user_id is None else (user_id,)
         now, counts, due = self._parts.clock(), dict.fromkeys(("short", "long", "superseded", "pending"), 0), []
         for user in users:
-            snapshot = self._snapshots.strict(user)
-            with snapshot.lock:
-                entries = list(snapshot.entries())
-                counts["pending"] += sum(len(missing) for _, missing in snapshot.pending())
+            entries, pending = self._held(user) if user_id is not None else self._glanced(user)
+            counts["pending"] += pending
             counts["short"] += sum(entry.memory.tier is Tier.SHORT_TERM for entry in entries)
             counts["long"] += sum(entry.memory.tier is Tier.LONG_TERM for entry in entries)
             counts["superseded"] += sum(not entry.memory.current for entry in entries)
@@ -127,6 +126,30 @@ class Reading:
             },
             oldest_due_s=(now - min(due)).total_seconds() if due else None,
         )
+
+    def _held(self, user_id: str) -> tuple[list[Entry], int]:
+        """Return the heads of everything a user has, and how many passages wait for a vector."""
+        snapshot = self._snapshots.strict(user_id)
+        with snapshot.lock:
+            return list(snapshot.entries()), sum(len(missing) for _, missing in snapshot.pending())
+
+    def _glanced(self, user_id: str) -> tuple[list[Entry], int]:
+        """Return the same and hold nothing of it: the users in use keep their snapshots.
+
+        An item that is in both tiers counts as the record; items first, so that one on its way is seen.
+        """
+        items = self._parts.items.changes(user_id, 0, indexed_vectors=False).entries
+        records = self._parts.records.changes(user_id, 0, indexed_vectors=False).entries
+        arrived = {entry.memory.id for entry in records}
+        entries = [*records, *(entry for entry in items if entry.memory.id not in arrived)]
+        return entries, sum(map(self._pending, entries))
+
+    def _pending(self, entry: Entry) -> int:
+        """Return how many passages lack a vector of the model in use."""
+        model = self._parts.embedder.model_id
+        have = {one.passage for one in entry.vectors if one.model_id == model}
+        have |= {passage for passage, made_by in entry.left_out if made_by == model}
+        return max(entry.passages - len(have), 0)
 
     def _known(self, user_id: str) -> bool:
         stores = self._parts.items, self._parts.records

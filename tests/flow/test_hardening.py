@@ -217,3 +217,27 @@ def test_a_recall_beside_a_small_window_returns_what_the_window_no_longer_shows(
 
 BUDGETS = {"plain": (None, 60), "small": (100, 60), "large": (20_000, 100)}
 """Session to its budget, and to how many messages follow; about 80 of them fit into a window of the default size."""
+
+
+def test_a_status_of_all_users_counts_them_and_holds_none_of_them(clock: FakeClock, tmp_path: Path) -> None:
+    """Whoever is in use stays at hand, however many others are counted."""
+    settings = Settings(maintenance=QUIET)
+    with MemorySystem.open(tmp_path, embedder=HashedEmbedder(), clock=clock, settings=settings).sync as memory:
+        for number in range(5):
+            memory.remember(f"user {number}", "the lake is cold", importance=0.2 * number)
+            memory.session(f"user {number}", "s").add({"role": "user", "content": "it waits for its vector"})
+        memory.remember("user 0", "I live in Bergen", slot="home")
+        memory.remember("user 0", "I live in Oslo", slot="home")
+    with MemorySystem.open(tmp_path, embedder=HashedEmbedder(), clock=clock, settings=settings).sync as memory:
+        memory.recall("hot", "lake")
+        held = memory._opening.rooms().snapshots._held
+
+        whole = memory.status()
+
+        assert set(held) == {"hot"}
+        each = [memory.status(f"user {number}") for number in range(5)]
+        for name in ("users", "short_term", "long_term", "superseded", "messages", "pending"):
+            assert getattr(whole, name) == sum(getattr(one, name) for one in each), name
+        assert (whole.users, whole.superseded, whole.pending) == (5, 1, 5)
+        clock.advance(days=2)
+        assert memory.status().oldest_due_s == timedelta(days=1).total_seconds()
