@@ -240,7 +240,7 @@ def json_object(value: str) -> Any:
     """Read a JSON object."""
     try:
         found = json.loads(value)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise typer.BadParameter(f"it is not JSON ({error})") from None
     if not isinstance(found, dict):
         raise typer.BadParameter("a JSON object is needed")

@@ -17,13 +17,14 @@ from typing import Any
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.model import Message, NewMemory
+from langchain_tiered_memory.core.model import Message, NewMemory, Tier
 
 MOST_BYTES = 16_000_000
 """Most bytes of one memory's text."""
 _FIELDS = frozenset(one.name for one in fields(NewMemory))
 _OF_MEMORIES_ONLY = frozenset({"memory_type", "type", "importance", "slot", "tier", "observed_at", "pinned", "origin"})
-_EXPORTED = frozenset({"memory", "message"})
+_EXPORTED = ("memory", "message")  # a tuple: what a file says may be anything, hashable or not
+_LABELS = ("slot", "session_id", "agent_id", "role", "name", "origin", "id")
 
 
 class Kind(StrEnum):
@@ -90,6 +91,10 @@ def memory(element: Element) -> NewMemory:
         inputs.flag("pinned", value.get("pinned", False))
         if value.get("importance") is not None:
             inputs.share("importance", value["importance"])
+        for label in _LABELS:
+            inputs.optional_label(label, value.get(label))
+        if value.get("slot") is not None and value["tier"] == Tier.SHORT_TERM:
+            raise InvalidInput("tier", value["tier"], "a value of a slot is kept in long-term memory: leave tier out")
     except InvalidInput as error:
         raise InvalidInput(f"{element.where}.{error.field}", error.value, error.remedy) from None
     if value.get("id") is None and value["observed_at"] is None:
@@ -130,9 +135,10 @@ def _elements(lines: Iterator[str], seen: Callable[[float], object]) -> Iterator
     number, first = next(numbered, (0, ""))
     if not first:
         return
+    first = first.removeprefix("\ufeff")  # some editors begin a file with it
     try:
         document = json.loads(first)
-    except ValueError:  # not one line, so it has to be one document
+    except (ValueError, RecursionError):  # not one line, so it has to be one document
         document = _document("".join(chain([first], lines)))
     if isinstance(document, list):
         for place, one in enumerate(document, 1):
@@ -143,16 +149,16 @@ def _elements(lines: Iterator[str], seen: Callable[[float], object]) -> Iterator
     for at, line in numbered:
         try:
             yield _element(f"line {at}", json.loads(line))
-        except ValueError as error:
-            if isinstance(error, InvalidInput):
-                raise
+        except InvalidInput:
+            raise
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"line {at}", line, f"one JSON object per line is needed ({error})") from None
 
 
 def _document(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput("file", text[:80], f"JSON Lines or one JSON document is needed ({error})") from None
 
 
@@ -188,9 +194,11 @@ def _instant(value: object) -> datetime | None:
     """Read an instant as ISO 8601 or as seconds since 1970."""
     try:
         if isinstance(value, str):
-            return datetime.fromisoformat(value)
+            return inputs.instant("instant", datetime.fromisoformat(value))
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
+    except InvalidInput:
+        raise
     except (ValueError, OverflowError, OSError):
         raise InvalidInput("instant", value, "ISO 8601, or seconds since 1970, is needed") from None
     return inputs.instant("instant", value)

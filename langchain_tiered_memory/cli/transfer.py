@@ -70,7 +70,7 @@ def import_(
     with role and content, as a JSON array, as JSON Lines, or under "messages". Messages go through a session, so that
     they are placed by their importance; memories go to long-term memory unless they name a tier.
     """
-    name = session or (Path(file).stem if file != STANDARD_INPUT else "import")
+    name = (Path(file).stem if file != STANDARD_INPUT else "import") if session is None else session
     with store.screen.progress() as progress, _lines(file) as (lines, size):
         task = progress.add_task(plain(f"reading {file}", 60), total=1.0 if size else None)
 
@@ -142,10 +142,13 @@ def _text(line: bytes) -> str:
 
 def _counted(kind: Kind, elements: Iterator[Element], session: str) -> Imported:
     """Check every element, and count."""
+    from langchain_tiered_memory.core.transfer import memory_in, message_in
+
     memories = messages = 0
     for place, element in enumerate(elements):
         if kind is Kind.EXPORT:
             is_memory = element.value["kind"] == "memory"
+            (memory_in if is_memory else message_in)(element.value, element.where, formats.MOST_BYTES)
             memories, messages = memories + is_memory, messages + (not is_memory)
         elif kind is Kind.MEMORY:
             formats.memory(element)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
-from langchain_tiered_memory.core.errors import ConfigError, InvalidInput, ModelMismatch, TieredMemoryError
+from langchain_tiered_memory.core.errors import ConfigError, InvalidInput, ModelMismatch, TieredMemoryError, shown
 
 _OPTIONS = {
     "user_id": "--user",
@@ -38,6 +39,8 @@ def in_words(error: TieredMemoryError) -> str:
     text = str(error)
     if isinstance(error, InvalidInput):
         text = _option(error.field) + text.removeprefix(error.field)
+        if isinstance(error.value, datetime):
+            text = text.replace(shown(error.value), error.value.isoformat())
     elif isinstance(error, ModelMismatch):
         text = (
             f"the vectors in this store were made by {error.stored!r}, the embedder in use is {error.given!r}: "

@@ -25,8 +25,12 @@ _TELLING = frozenset({"content", "query", "metadata", "extra", "message", "memor
 
 
 def shown(value: object) -> str:
-    """Return `repr(value)` cut to `SHOWN` characters, safe to print."""
-    text = repr(value).encode("utf-8", "backslashreplace").decode("utf-8")
+    """Return `repr(value)` cut to `SHOWN` characters, safe to print; its kind alone where it cannot be written."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a value of anybody's, in the middle of saying what is wrong with it
+        text = f"<{type(value).__name__}>"
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.inputs import instant
+from langchain_tiered_memory.core.inputs import MAX_DEPTH, instant
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory
 
 Predicate = Callable[[Memory], bool]
@@ -31,27 +31,29 @@ def compile_filter(where: Mapping[str, Any] | None) -> Predicate | None:
     if where is None:
         return None
     try:
-        return _all_of(where)
-    except RecursionError:
+        return _all_of(where, MAX_DEPTH)
+    except RecursionError:  # a value without an end
         raise InvalidInput("filter", type(where), "it is nested too deeply") from None
 
 
-def _all_of(where: object) -> Predicate:
+def _all_of(where: object, depth: int) -> Predicate:
+    if not depth:
+        raise InvalidInput("filter", type(where), f"it is nested too deeply: {MAX_DEPTH} levels are possible")
     if not isinstance(where, Mapping):
         raise InvalidInput("filter", where, "a mapping of fields to values or operators is needed")
-    tests = [_clause(str(key), value) for key, value in where.items()]
+    tests = [_clause(str(key), value, depth - 1) for key, value in where.items()]
     return lambda memory: all(test(memory) for test in tests)
 
 
-def _clause(key: str, value: object) -> Predicate:
+def _clause(key: str, value: object, depth: int) -> Predicate:
     if key in {"$and", "$or"}:
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise InvalidInput(f"filter.{key}", value, "a list of filters is needed")
-        parts = [_all_of(part) for part in value]
+        parts = [_all_of(part, depth) for part in value]
         join = all if key == "$and" else any
         return lambda memory: join(part(memory) for part in parts)
     if key == "$not":
-        inner = _all_of(value)
+        inner = _all_of(value, depth)
         return lambda memory: not inner(memory)
     if key.startswith("$"):
         raise InvalidInput("filter", key, "known are $and, $or and $not")

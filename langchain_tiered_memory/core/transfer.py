@@ -14,7 +14,7 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import bodies_of
 from langchain_tiered_memory.core.errors import InvalidInput, TieredMemoryError
-from langchain_tiered_memory.core.model import MEMORY_FIELDS, MESSAGE_FIELDS, Memory, Tier, to_utc
+from langchain_tiered_memory.core.model import MEMORY_FIELDS, MESSAGE_FIELDS, Memory, Message, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
 from langchain_tiered_memory.core.question import is_lost
@@ -107,9 +107,10 @@ class Transfer:
                 continue
             row = _row(line, number)
             if row["kind"] == "message":
-                messages.append(self._message(row, number))
+                messages.append(self._message(row, f"line {number}"))
             else:
-                memories.append(self._memory(user_id, row, number))
+                memory, order = memory_in(row, f"line {number}", self._limit)
+                memories.append((replace(memory, user_id=user_id), order))
         for start in range(0, len(memories), _BATCH):
             report = self._apply(user_id, memories[start : start + _BATCH], report)
         return self._append(user_id, messages, report)
@@ -160,27 +161,14 @@ class Transfer:
             merged += len(new) - sum(new)
         return replace(report, messages=added, merged=report.merged + merged)
 
-    def _memory(self, user_id: str, row: Mapping[str, Any], number: int) -> _Ordered:
-        try:
-            known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
-            known |= {name: _instant(known[name]) for name in _TIMES if name in known}
-            given = Memory(**{**known, "user_id": user_id, "tier": Tier.LONG_TERM})
-            memory = inputs.memory(given, self._parts.settings.placement.max_content_bytes)
-            inputs.label("id", memory.id)
-            return memory, None if row.get("order") is None else inputs.count("order", row["order"], 0)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InvalidInput(f"line {number}", "memory", f"a memory of an export is needed ({error})") from error
+    @property
+    def _limit(self) -> int:
+        return self._parts.settings.placement.max_content_bytes
 
-    def _message(self, row: Mapping[str, Any], number: int) -> StoredMessage:
-        try:
-            known = {name: row[name] for name in MESSAGE_FIELDS if name in row}
-            message = inputs.to_message({**known, "created_at": _instant(row["created_at"])})
-            inputs.label("id", message.id)
-            agent_id, session_id = row.get("agent_id"), inputs.label("session_id", row["session_id"])
-            tokens, counter = self._parts.counter.message(message), self._parts.counter.name
-            return StoredMessage(message, 0, tokens, counter, inputs.optional_label("agent_id", agent_id), session_id)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InvalidInput(f"line {number}", "message", f"a message of an export is needed ({error})") from error
+    def _message(self, row: Mapping[str, Any], where: str) -> StoredMessage:
+        message, session_id, agent_id = message_in(row, where, self._limit)
+        counter = self._parts.counter
+        return StoredMessage(message, 0, counter.message(message), counter.name, agent_id, session_id)
 
     def _messages(self, user_id: str, session_id: str) -> list[StoredMessage]:
         found: list[StoredMessage] = []
@@ -189,6 +177,40 @@ class Transfer:
             found += page
             before = page[-1].position
         return found[::-1]
+
+
+def memory_in(row: Mapping[str, Any], where: str, max_bytes: int) -> _Ordered:
+    """Return the memory in a row of an export, of nobody yet, and its place in the order of writing if that is told.
+
+    Args:
+        row: The row.
+        where: Its place in the file, for errors.
+        max_bytes: The most bytes of its content.
+
+    Raises:
+        InvalidInput: It is none.
+    """
+    try:
+        known: dict[str, Any] = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
+        known |= {name: _instant(known[name]) for name in _TIMES if name in known}
+        memory = inputs.memory(Memory(**{**known, "user_id": "", "tier": Tier.LONG_TERM}), max_bytes)
+        inputs.label("id", memory.id)
+        return memory, None if row.get("order") is None else inputs.count("order", row["order"], 0)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(where, "memory", f"a memory of an export is needed ({error})") from error
+
+
+def message_in(row: Mapping[str, Any], where: str, max_bytes: int) -> tuple[Message, str, str | None]:
+    """Return the message in a row of an export, its session and its agent; see `memory_in`."""
+    try:
+        known = {name: row[name] for name in MESSAGE_FIELDS if name in row}
+        message = inputs.to_message({**known, "created_at": _instant(row["created_at"])})
+        inputs.label("id", message.id)
+        inputs.size("message.content", message.text, max_bytes)
+        session_id = inputs.label("session_id", row["session_id"])
+        return message, session_id, inputs.optional_label("agent_id", row.get("agent_id"))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(where, "message", f"a message of an export is needed ({error})") from error
 
 
 def _written(out: object, lines: Iterable[str]) -> TransferReport:

@@ -294,3 +294,52 @@ def test_no_sentence_speaks_of_python(ltm: Run, args: list[str]) -> None:
     result = ltm(*args)
     assert result.exit_code in {1, 2}
     assert re.search(r"\w\(\)|MemorySystem|user_id|session_id|vector_db|\bNone\b", result.stderr) is None, result.stderr
+
+
+# -- hostile files -----------------------------------------------------------------------------------------------------
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (DEEP, "JSON Lines or one JSON document is needed"),
+        ('{"content": "x"}\n' + DEEP, "line 2"),
+        ('{"kind": ["memory"], "content": "x"}', "line 1.kind"),
+        ('{"kind": "memory"}', "line 1"),
+        ('{"kind": "message", "session_id": "s", "role": "user", "content": "x"}', "line 1"),
+        ('[{"content": "x"}, {"content": "y", "slot": 5}]', "item 2.slot=5"),
+        ('{"content": "x", "id": ""}', "line 1.id=''"),
+        ('{"content": "x", "session_id": ["s"]}', "line 1.session_id=['s']"),
+        ('{"content": "x", "slot": "s", "tier": "short_term"}', "line 1.tier='short_term'"),
+        ('{"content": "x", "observed_at": "0001-01-01T00:00:00+23:59"}', "line 1.instant=0001-01-01T00:00:00+23:59"),
+    ],
+    ids=lambda given: given[:30],
+)
+@pytest.mark.parametrize("more", [[], ["--dry-run"]], ids=["for real", "dry run"])
+def test_a_hostile_file_is_named_with_its_place_by_a_dry_run_too(
+    ltm: Run, text: str, words: str, more: list[str]
+) -> None:
+    result = ltm("import", "-", *more, given=text)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr
+    assert "x" not in ltm("list").stdout
+
+
+@pytest.mark.parametrize("option", ["--metadata", "--filter"])
+def test_an_option_nested_without_end_is_misuse(ltm: Run, option: str) -> None:
+    result = ltm("recall" if option == "--filter" else "remember", "x", option, '{"a":' * 100_000)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.stderr
+
+
+def test_a_mark_at_the_beginning_of_a_file_is_none_of_its_text(ltm: Run) -> None:
+    assert ltm("import", "-", given='\ufeff{"content": "marked"}\n').exit_code == 0
+    assert "marked" in ltm("list").stdout
+
+
+def test_a_session_without_a_name_is_refused(ltm: Run) -> None:
+    result = ltm("import", "-", "--session", "", given='{"role": "user", "content": "x"}')
+    assert (result.exit_code, result.stderr[:19]) == (2, "error: --session=''")

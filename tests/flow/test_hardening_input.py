@@ -285,3 +285,40 @@ def test_numbers_without_end_are_refused_or_harmless(sync: Engine) -> None:
         with pytest.raises(InvalidInput):
             call()
     assert len(sync.recall("ada", "plum", k=2**63 - 1, neighbors=2**63 - 1)) == 1
+
+
+@pytest.mark.parametrize("join", ["$not", "$and", "$or"])
+@pytest.mark.parametrize("levels", [65, 150, 200, 250, 300, 5_000])
+def test_a_filter_nested_too_deeply_is_refused_before_it_is_asked(sync: Engine, join: str, levels: int) -> None:
+    """Whatever the depth at which compiling it or asking it would run out of stack."""
+    sync.remember("ada", "a plum", role="user")
+    where: Any = {"role": "user"}
+    for _ in range(levels):
+        where = {join: where if join == "$not" else [where]}
+    with pytest.raises(InvalidInput, match="deep"):
+        sync.list("ada", filter=where)
+    inner: Any = {"role": "user"}
+    for _ in range(60):
+        inner = {join: inner if join == "$not" else [inner]}
+    assert len(sync.list("ada", filter=inner)) == 1
+
+
+def test_an_error_can_be_said_of_what_cannot_be_written(sync: Engine) -> None:
+    class Silent:
+        def __repr__(self) -> str:
+            raise RuntimeError("not me")
+
+    deep: Any = 1
+    for _ in range(5_000):
+        deep = [deep]
+    unwritable: list[Any] = [Silent(), deep]
+    for value in unwritable:
+        with pytest.raises(InvalidInput, match="k=<"):
+            sync.recall("ada", "plum", k=value)
+
+
+def test_a_message_has_the_same_bounds_at_every_door(sync: Engine) -> None:
+    said = {"role": "user", "content": "x" * 16_000_001, "id": "1", "created_at": T0.isoformat()}
+    with pytest.raises(InvalidInput, match=r"line 1.*16000000 bytes"):
+        sync.import_user("ada", io.StringIO(json.dumps({"kind": "message", "session_id": "s", **said})))
+    assert sync.session("ada", "s").transcript() == ()
