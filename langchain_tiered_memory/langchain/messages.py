@@ -36,7 +36,7 @@ from pydantic_core import PydanticUndefined
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.inputs import MAX_ID_CHARS
 from langchain_tiered_memory.core.model import Message, new_id
-from langchain_tiered_memory.langchain.exact import freed, held
+from langchain_tiered_memory.langchain.exact import freed, held, nearly_held
 
 __all__ = ["from_langchain", "said", "to_langchain"]
 
@@ -109,7 +109,7 @@ def _ours(message: BaseMessage) -> Message:
     calls = [_openai_call(call) for call in values.get("tool_calls") or ()]
     if calls and [_call(one) for one in calls] == values["tool_calls"]:
         del values["tool_calls"]
-    kept = {name: held(one) for name, one in values.items() if not _default(kind, name, one)}
+    kept = {name: nearly_held(one) for name, one in values.items() if not _default(kind, name, one)}
     record = {"type": _TYPES[kind], **({} if "id" in labels else {"id": message.id})}
     if isinstance(content, str):
         return Message(role, content, **labels, tool_calls=calls, extra={_KEY: {**record, **kept}})

@@ -21,6 +21,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
+from langchain_tiered_memory.core.config import LONGEST
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.values import SyncValues, Value
 from langchain_tiered_memory.langchain.exact import freed, held
@@ -38,21 +39,20 @@ __all__ = ["checked", "performed", "swept"]
 
 
 def checked(ops: Iterable[Op]) -> list[Op]:
-    """Return the operations after making sure that each can be meant.
+    """Return the operations after making sure that each can be meant, with values as JSON holds them.
 
     Raises:
         InvalidNamespaceError: A label cannot be used.
         InvalidInput: A value or a time to live cannot be used.
     """
     given = list(ops)
-    for op in given:
+    for place, op in enumerate(given):
         if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
             raise InvalidInput("op", op, "one of LangGraph's operations is needed")
         validate_op_namespace(in_accepted_form(op))
         if isinstance(op, PutOp):
             _ttl(op)
-            if op.value is not None and not isinstance(op.value, Mapping):
-                raise InvalidInput("value", op.value, "a mapping is needed")
+            given[place] = op._replace(value=_value(op))
         if isinstance(op, SearchOp):
             where(op.filter)
     return given
@@ -102,10 +102,19 @@ def _put(values: SyncValues, op: PutOp, fields: Sequence[str]) -> None:
     if op.value is None:
         values.delete(user, op.key)
         return
-    value = held(dict(op.value))
     paths = () if op.index is False else fields if op.index is None else op.index
-    texts = [text for path in paths for text in get_text_at_path(value, path)]
-    values.put(user, op.key, value, text="\n".join(texts) or None, ttl=_ttl(op))
+    texts = [text for path in paths for text in get_text_at_path(op.value, path)]
+    values.put(user, op.key, op.value, text="\n".join(texts) or None, ttl=_ttl(op))
+
+
+def _value(op: PutOp) -> dict[str, Any] | None:
+    value: object = op.value
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidInput("value", value, "a mapping is needed")
+    found: dict[str, Any] = held(dict(value))
+    return found
 
 
 def _ttl(op: PutOp) -> timedelta | None:
@@ -114,7 +123,10 @@ def _ttl(op: PutOp) -> timedelta | None:
         return None
     if isinstance(minutes, bool) or not isinstance(minutes, (int, float)) or not math.isfinite(minutes):
         raise InvalidInput("ttl", minutes, "a number of minutes, or None, is needed")
-    return timedelta(minutes=minutes)
+    try:
+        return timedelta(minutes=minutes)
+    except OverflowError:
+        raise InvalidInput("ttl", minutes, f"at most {LONGEST.days} days are possible") from None
 
 
 def _searched(values: SyncValues, op: SearchOp) -> list[SearchItem]:

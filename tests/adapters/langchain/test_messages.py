@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -179,6 +180,54 @@ def test_an_object_of_somebody_else_comes_back_as_the_json_nearest_to_it() -> No
 
     assert isinstance(back, ToolMessage)
     assert back.artifact == {"at": "2026-01-01T00:00:00Z", "by": "<class 'object'>"}
+
+
+@dataclass
+class Picture:
+    """What a tool of somebody's may leave in an artifact."""
+
+    data: bytes
+
+
+class Mute:
+    """An object that cannot say what it is."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def _nested(levels: int) -> Any:
+    value: Any = "the bottom"
+    for _ in range(levels):
+        value = {"in": [value]}
+    return value
+
+
+def _endless() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize("artifact", [_nested(60), {1: {2: _nested(60)}}, ("\ud83d" + "\ude00", _nested(60))])
+def test_many_levels_come_back_from_a_store_as_they_were(memory: MemorySystem, artifact: object) -> None:
+    message = ToolMessage("x", tool_call_id="c", artifact=artifact)
+    session = memory.sync.session("ada", "s")
+
+    session.add(*from_langchain(message))
+
+    assert to_langchain(session.transcript())[0].artifact == artifact  # type: ignore[attr-defined] # a tool's
+
+
+@pytest.mark.parametrize("artifact", [Picture(b"\xff\xd8"), {"one": Mute()}, _endless(), _nested(5_000)])
+def test_no_artifact_keeps_a_message_from_being_kept(memory: MemorySystem, artifact: object) -> None:
+    session = memory.sync.session("ada", "s")
+
+    session.add(*from_langchain(ToolMessage("Rain", tool_call_id="c", artifact=artifact)))
+
+    (back,) = to_langchain(session.transcript())
+    assert back.text == "Rain"
+    assert back.artifact  # type: ignore[attr-defined] # a tool's
 
 
 def test_a_chunk_of_a_stream_stays_one() -> None:

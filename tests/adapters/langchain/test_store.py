@@ -96,6 +96,18 @@ def test_values_come_back_as_they_were_and_are_the_callers_own(store: TieredMemo
     assert store.search(("a",))[0].value == value
 
 
+def test_a_value_may_have_many_levels(store: TieredMemoryStore) -> None:
+    value: dict[str, Any] = {"bottom": 1}
+    for _ in range(100):
+        value = {"in": value}
+
+    store.put(("a",), "deep", value)
+
+    got = store.get(("a",), "deep")
+    assert got is not None
+    assert got.value == value
+
+
 def test_any_mapping_is_a_value(store: TieredMemoryStore) -> None:
     store.put(("a",), "k", UserDict({"text": "searchable"}))
     store.put(("a",), "empty", {})
@@ -172,10 +184,14 @@ async def test_an_asynchronous_batch_does_the_same(store: TieredMemoryStore) -> 
 
 def test_a_batch_with_a_fault_does_nothing(store: TieredMemoryStore) -> None:
     good = PutOp(("valid",), "key", {})
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
     for bad in (
         PutOp(("foo.bar",), "key", {}),
         PutOp(("a",), "key", "text"),  # type: ignore[arg-type] # that is the point
         PutOp(("a",), "key", {}, ttl=math.nan),
+        PutOp(("a",), "key", {}, ttl=1e300),
+        PutOp(("a",), "key", endless),
         SearchOp(("a",), filter={"n": {"$in": [1]}}),
         "get",
     ):
