@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,19 @@ _TIMES = ("created_at", "last_accessed", "observed_at", "valid_to")
 _ELSEWHERE = {"content", "id", "metadata", "user_id", "score", "explanation", "source_ids"}
 _FOR_MODELS = {"memory_type", "observed_at", "valid_to", "role", "name", "origin"}
 """What a model is shown of the metadata."""
+
+
+class MemoryNode(TextNode):
+    """A memory as a node: the same one whatever it was found for.
+
+    By their hash retrievers that join several results tell nodes apart, and a `TextNode`'s is made of its metadata too,
+    of which here some say why it was found this time.
+    """
+
+    @property
+    def hash(self) -> str:
+        """What is the same for the same memory with the same text."""
+        return sha256(f"{self.id_}\0{self.text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class TieredMemoryRetriever(BaseRetriever):
@@ -90,7 +104,7 @@ class TieredMemoryRetriever(BaseRetriever):
 
     def _node(self, hit: ScoredMemory) -> NodeWithScore:
         told = _metadata(hit)
-        node = TextNode(
+        node = MemoryNode(
             id_=hit.id,
             text=quote_memory(hit) if self._quoted else visible(hit.content),
             metadata=told,

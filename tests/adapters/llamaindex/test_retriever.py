@@ -12,6 +12,8 @@ from llama_index.core.agent import FunctionAgent
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
 
@@ -144,6 +146,37 @@ async def test_in_a_query_engine(retriever: TieredMemoryRetriever, call: str) ->
     assert str(response) == ANSWER
     assert PEANUTS in model.last()
     assert all(isinstance(one, NodeWithScore) and one.get_score() > 0.2 for one in response.source_nodes)
+
+
+@pytest.mark.parametrize("call", ["retrieve", "aretrieve"])
+@pytest.mark.parametrize("mode", list(FUSION_MODES))
+async def test_joined_with_others_a_memory_is_one_result(
+    retriever: TieredMemoryRetriever, mode: FUSION_MODES, call: str
+) -> None:
+    """Retrievers that join results tell them apart by their hash, in which the metadata of a `TextNode` are."""
+    joined = QueryFusionRetriever(
+        [retriever, retriever, retriever], llm=Recorder().llm, mode=mode, num_queries=1, similarity_top_k=2
+    )
+
+    asked: Any = getattr(joined, call)(QUESTION)
+    found = await asked if call == "aretrieve" else asked
+
+    assert [one.text for one in found] == [PEANUTS, "The train leaves at noon"]
+
+
+async def test_a_memory_that_several_questions_find_ranks_before_one_that_one_finds(
+    memory: MemorySystem, retriever: TieredMemoryRetriever
+) -> None:
+    peanuts = TieredMemoryRetriever(memory, ADA, filter={"memory_type": "preference"})
+    train = TieredMemoryRetriever(memory, ADA, filter={"memory_type": "episode"})
+    joined = QueryFusionRetriever(
+        [train, peanuts, peanuts], llm=Recorder().llm, mode=FUSION_MODES.RECIPROCAL_RANK, num_queries=1
+    )
+
+    first, second = await joined.aretrieve("When does the train leave?")
+
+    assert first.text == PEANUTS
+    assert first.get_score() == pytest.approx(2 * second.get_score())
 
 
 async def test_as_a_tool_of_an_agent(retriever: TieredMemoryRetriever) -> None:
