@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
 
+from langchain_tiered_memory.faces import Session
 from langchain_tiered_memory.langchain.arguments import a_memory
 from langchain_tiered_memory.langchain.messages import from_langchain, to_langchain
 from langchain_tiered_memory.system import MemorySystem
@@ -47,7 +49,18 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         """
         super().__init__()
         self._windowed = max_tokens is not None
-        self._session = a_memory(memory).session(user_id, session_id, agent_id=agent_id, max_tokens=max_tokens)
+        self._memory = a_memory(memory)
+        self._address: dict[str, Any] = {
+            "user_id": user_id,
+            "session_id": session_id,
+            "agent_id": agent_id,
+            "max_tokens": max_tokens,
+        }
+        _ = self._session  # refuses what cannot be one
+
+    @property
+    def _session(self) -> Session:
+        return self._memory.session(**self._address)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override] # a variable there, read only here

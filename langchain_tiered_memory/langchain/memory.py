@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, PrivateAttr
 
@@ -29,6 +30,19 @@ except ImportError as error:
 __all__ = ["TieredMemory"]
 
 logger = logging.getLogger("langchain_tiered_memory.langchain")
+
+
+class _Turn(NamedTuple):
+    """A turn, and where it belongs, which a copy of the memory or a new `user_id` must not change."""
+
+    user_id: str
+    session_id: str
+    agent_id: str | None
+    max_tokens: int | None
+    messages: tuple[Message, ...]
+
+    def session(self, memory: MemorySystem) -> Session:
+        return memory.session(self.user_id, self.session_id, agent_id=self.agent_id, max_tokens=self.max_tokens)
 
 
 class TieredMemory(BaseMemory):
@@ -75,8 +89,7 @@ class TieredMemory(BaseMemory):
     ai_prefix: str = "AI"
     on_error: OnError = "warn"
 
-    _unsaved: list[tuple[Message, ...]] = PrivateAttr(default_factory=list)
-    _lock: Any = PrivateAttr(default_factory=threading.Lock)
+    _unsaved: deque[_Turn] = PrivateAttr(default_factory=deque)
 
     def model_post_init(self, context: Any, /) -> None:
         """Refuse at once what cannot work; nothing is read or written yet."""
@@ -130,17 +143,20 @@ class TieredMemory(BaseMemory):
 
     def clear(self) -> None:
         """Remove the session's transcript. What was remembered from it is kept, until it is forgotten."""
-        self._taken()
+        self._drop()
         self._cleared(self._session.sync.clear())
 
     async def aclear(self) -> None:
         """Remove the session's transcript, as `clear` does."""
-        self._taken()
+        self._drop()
         self._cleared(await self._session.clear())
 
     @property
     def _session(self) -> Session:
-        return self.memory.session(self.user_id, self.session_id, agent_id=self.agent_id, max_tokens=self.max_tokens)
+        return self._said(()).session(self.memory)
+
+    def _said(self, messages: tuple[Message, ...]) -> _Turn:
+        return _Turn(self.user_id, self.session_id, self.agent_id, self.max_tokens, messages)
 
     @property
     def _asked(self) -> dict[str, Any]:
@@ -154,9 +170,9 @@ class TieredMemory(BaseMemory):
         texts = [message.text for message in said("user", inputs[key])] if key in inputs else []
         return "\n".join(texts) or None
 
-    def _turn(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> tuple[Message, ...]:
+    def _turn(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> _Turn:
         asked = self.input_key or get_prompt_input_key(inputs, self.memory_variables)
-        return (*said("user", inputs[asked]), *said("assistant", outputs[self._output_key(outputs)]))
+        return self._said((*said("user", inputs[asked]), *said("assistant", outputs[self._output_key(outputs)])))
 
     def _output_key(self, outputs: dict[str, Any]) -> str:
         if self.output_key is not None:
@@ -169,34 +185,40 @@ class TieredMemory(BaseMemory):
 
     # -- turns that a failing store has not taken yet ----------------------------------------------------------------
 
-    def _taken(self, *turns: tuple[Message, ...]) -> list[tuple[Message, ...]]:
+    def _taken(self, *turns: _Turn) -> list[_Turn]:
         """Return the turns to store now: those that wait, then these."""
-        with self._lock:
-            waiting, self._unsaved = self._unsaved, []
+        waiting = []
+        with suppress(IndexError):
+            while True:
+                waiting.append(self._unsaved.popleft())
         return [*waiting, *turns]
 
-    def _save(self, turns: Sequence[tuple[Message, ...]]) -> None:
+    def _drop(self) -> None:
+        """Let no turn of this session wait any longer."""
+        others = [one for one in self._taken() if one[:2] != (self.user_id, self.session_id)]
+        self._unsaved.extendleft(reversed(others))
+
+    def _save(self, turns: Sequence[_Turn]) -> None:
         for done, turn in enumerate(turns):
             try:
-                self._session.sync.add(*turn)
+                turn.session(self.memory).sync.add(*turn.messages)
             except TieredMemoryError as error:
                 self._unstored(turns[done:], error)
                 return
 
-    async def _asave(self, turns: Sequence[tuple[Message, ...]]) -> None:
+    async def _asave(self, turns: Sequence[_Turn]) -> None:
         for done, turn in enumerate(turns):
             try:
-                await self._session.add(*turn)
+                await turn.session(self.memory).add(*turn.messages)
             except TieredMemoryError as error:
                 self._unstored(turns[done:], error)
                 return
 
-    def _unstored(self, turns: Sequence[tuple[Message, ...]], error: TieredMemoryError) -> None:
+    def _unstored(self, turns: Sequence[_Turn], error: TieredMemoryError) -> None:
         """Let turns wait for the next call; their ids make a turn that was stored all the same no second one."""
         forgive(error, "store a turn", self.on_error)
         kept = turns[1:] if isinstance(error, InvalidInput) else turns  # one that never can be stored must not wait
-        with self._lock:
-            self._unsaved[:0] = kept
+        self._unsaved.extendleft(reversed(kept))
 
     @staticmethod
     def _cleared(messages: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -185,6 +187,16 @@ def test_a_message_with_an_id_of_the_session_is_the_same_message(memory: MemoryS
     history.add_messages([HumanMessage("one", id="m1"), HumanMessage("two", id="m2")])
 
     assert [one.content for one in history.messages] == ["one", "two"]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda history: pickle.loads(pickle.dumps(history))])  # noqa: S301 - our own
+def test_a_copy_stands_for_the_same_session(folder_house: House, copied: Any) -> None:
+    history = _history(folder_house.system(), max_tokens=100)
+    history.add_user_message("one")
+
+    copied(history).add_ai_message("two")
+
+    assert [one.text for one in history.messages] == ["one", "two"]
 
 
 def test_an_agents_history_is_its_own(memory: MemorySystem) -> None:

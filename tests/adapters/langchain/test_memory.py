@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
 import logging
+import pickle
 from typing import Any
 
 import pytest
@@ -408,6 +410,57 @@ def test_a_turn_that_can_never_be_stored_keeps_no_other_back(
     made.save_context({"input": "three"}, {"output": "3"})
 
     assert made.load_memory_variables({})["history"] == "Human: two\nAI: 2\nHuman: three\nAI: 3"
+
+
+@pytest.mark.parametrize("way", ["copied", "changed"])
+def test_a_turn_that_waits_goes_to_nobody_else(memory: MemorySystem, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """One that was set up for all, and copied or changed for each."""
+    made = _made(memory)
+    with monkeypatch.context() as patch:
+        _break(patch, memory, "append")
+        made.save_context({"input": "I am Ada"}, {"output": "1"})
+    if way == "copied":
+        made = made.model_copy(update={"user_id": "bob"})
+    else:
+        made.user_id = "bob"
+
+    made.save_context({"input": "I am Bob"}, {"output": "2"})
+
+    assert [one.text for one in memory.sync.session("bob", "s").transcript()] == ["I am Bob", "2"]
+    assert [one.text for one in memory.sync.session("ada", "s").transcript()] == ["I am Ada", "1"]
+
+
+def test_clearing_lets_turns_of_other_sessions_wait(memory: MemorySystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _made(memory)
+    other = made.model_copy(update={"session_id": "other"})
+    with monkeypatch.context() as patch:
+        _break(patch, memory, "append")
+        made.save_context({"input": "one"}, {"output": "1"})
+        other.save_context({"input": "two"}, {"output": "2"})
+
+    other.clear()
+    made.load_memory_variables({})
+
+    assert [one.text for one in memory.sync.session("ada", "s").transcript()] == ["one", "1"]
+    assert memory.sync.session("ada", "other").transcript() == ()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])  # noqa: S301 - our own
+def test_it_can_be_copied_and_pickled_with_turns_that_wait(
+    folder_house: House, monkeypatch: pytest.MonkeyPatch, copied: Any
+) -> None:
+    """As applications do that keep a chain for each user or send it to a worker."""
+    memory = folder_house.system()
+    made = _made(memory, k=3)
+    with monkeypatch.context() as patch:
+        _break(patch, memory, "append")
+        made.save_context({"input": "one"}, {"output": "1"})
+
+    again = copied(made)
+
+    assert again.memory is memory
+    assert again.k == 3
+    assert again.load_memory_variables({})["history"] == "Human: one\nAI: 1"
 
 
 def test_what_is_set_up_wrong_raises_in_any_case(folder_house: House) -> None:
