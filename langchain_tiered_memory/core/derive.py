@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from langchain_tiered_memory.core.dates import days_told
 from langchain_tiered_memory.core.languages import named
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.text import analyze, clean, normalize, passages
@@ -54,12 +55,13 @@ def said_on(memory: Memory) -> str:
 
 
 def terms(memory: Memory) -> Mapping[str, int]:
-    """Return the analysed terms that find this memory by keyword, with counts: of day, speaker and text.
+    """Return the analysed terms that find this memory by keyword, with counts: of day, speaker, text, and days told.
 
     An ISO 639-1 code under "language" in the metadata says which language it is in, otherwise the text does.
     """
     language = named(memory.metadata.get("language"))
-    return Counter(analyze(f"{said_on(memory)} {memory.name or ''} {memory.content}", language))
+    said = analyze(f"{said_on(memory)} {memory.name or ''} {memory.content}", language)
+    return Counter((*said, *days_told(memory.content, memory.observed_at.date())))
 
 
 def passage_texts(memory: Memory, limit: int) -> Sequence[str]:

@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from langchain_tiered_memory.core import ranking
+from langchain_tiered_memory.core.dates import days_told, without_relative
 from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.model import Memory, Signal, Tier
@@ -111,6 +112,9 @@ class Search:
         if window.last_words and bare(text, terms):
             text = f"{window.last_words}\n{text}"
             terms = analyze(text)
+        days = days_told(text, now.date(), weeks=True)
+        if days:
+            terms = [*analyze(without_relative(text)), *days]
         vector: Vector | None = None
         try:
             vector = self._parts.embedder.embed_query(text)
