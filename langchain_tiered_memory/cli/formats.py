@@ -17,6 +17,7 @@ from typing import Any
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import InvalidInput
+from langchain_tiered_memory.core.messages import to_message
 from langchain_tiered_memory.core.model import Message, NewMemory, Tier
 
 MOST_BYTES = 16_000_000
@@ -112,7 +113,7 @@ def message(element: Element, session: str, place: int) -> Message:
     try:
         value["created_at"] = _instant(value.get("created_at"))
         value["id"] = value.get("id") or digest("import", session, place, value.get("role"), value.get("content"))
-        return inputs.to_message(value)
+        return to_message(value)
     except InvalidInput as error:
         raise InvalidInput(f"{element.where}.{error.field}", error.value, error.remedy) from None
 

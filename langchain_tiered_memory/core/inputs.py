@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.lives import VALUES
-from langchain_tiered_memory.core.model import MESSAGE_FIELDS, Memory, MemoryType, Message, Tier, to_utc
+from langchain_tiered_memory.core.model import Memory, MemoryType, Tier, to_utc
 
 MAX_ID_CHARS = 512
 """Longest id of a memory, session or agent, and longest slot, role, name or origin, in characters."""
@@ -26,8 +26,6 @@ MAX_ACCESSES = 2**52
 """Most accesses that a memory can bring along: every store can count on from there."""
 END_OF_TIME = datetime(2262, 1, 1, tzinfo=UTC)
 """Nothing is written at or after this instant: the order of writing is kept in nanoseconds since 1970."""
-MAX_MESSAGE_BYTES = 64_000_000
-"""Most JSON in one message's parts, calls and extra: a few images."""
 
 
 def user(value: object) -> str:
@@ -237,70 +235,3 @@ def path(field: str, value: object) -> Path | None:
     if not isinstance(name, str) or not name or "\0" in name:
         raise InvalidInput(field, value, "the path of a file is needed")
     return Path(name)
-
-
-def to_message(value: object) -> Message:
-    """Return a message from a `Message` or an OpenAI-style mapping.
-
-    Keys of a mapping that `Message` has no field for are kept in `extra`.
-    """
-    if isinstance(value, Message):
-        return _checked(value)
-    if not isinstance(value, Mapping):
-        raise InvalidInput("message", value, "a Message or a mapping with role and content is needed")
-    known = {k: v for k, v in value.items() if k in MESSAGE_FIELDS}
-    rest = {k: v for k, v in value.items() if k not in MESSAGE_FIELDS}
-    role = known.pop("role", None)
-    extra = {**_held(known.pop("extra", None) or {}), **_held(rest)}
-    known["tool_calls"] = known.get("tool_calls") or ()
-    return _checked(Message(role, known.pop("content", None), extra=extra, **known))
-
-
-def _checked(message: Message) -> Message:
-    label("message.role", message.role)
-    optional_label("message.id", message.id)
-    optional_label("message.name", message.name)
-    optional_label("message.tool_call_id", message.tool_call_id)
-    calls: object = message.tool_calls
-    if isinstance(calls, str) or not isinstance(calls, Sequence) or not all(isinstance(one, Mapping) for one in calls):
-        raise InvalidInput("message.tool_calls", calls, "a sequence of mappings is needed")
-    extra: object = message.extra
-    if not isinstance(extra, Mapping):
-        raise InvalidInput("message.extra", extra, "a mapping of names to JSON values is needed")
-    body: object = message.content
-    if isinstance(body, str):
-        held = _held({"tool_calls": list(calls), "extra": message.extra})
-    else:
-        held = _held({"content": _parts(body), "tool_calls": list(calls), "extra": message.extra})
-        body = held["content"]
-        for part in held["content"] or ():
-            _text_or_none("message.content.type", part.get("type"))
-    for call in held["tool_calls"]:
-        _text_or_none("message.tool_calls.id", call.get("id"))
-    return Message(
-        message.role,
-        body,  # type: ignore[arg-type] # checked just above
-        id=message.id,
-        name=message.name,
-        tool_calls=tuple(held["tool_calls"]),
-        tool_call_id=message.tool_call_id,
-        created_at=instant("message.created_at", message.created_at),
-        extra=held["extra"],
-    )
-
-
-def _held(values: Mapping[str, Any]) -> dict[str, Any]:
-    return metadata(values, "message", MAX_MESSAGE_BYTES)
-
-
-def _parts(body: object) -> list[Mapping[str, Any]] | None:
-    if body is None:
-        return None
-    if not isinstance(body, Sequence) or not all(isinstance(part, (str, Mapping)) for part in body):
-        raise InvalidInput("message.content", body, "a str, a sequence of parts, or None is needed")
-    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in body]
-
-
-def _text_or_none(field: str, value: object) -> None:
-    if value is not None and not isinstance(value, str):
-        raise InvalidInput(field, value, "a str, or none, is needed")

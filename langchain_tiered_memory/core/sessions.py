@@ -13,6 +13,7 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission, Origin
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import BackendUnavailable
+from langchain_tiered_memory.core.messages import to_message
 from langchain_tiered_memory.core.model import Message, NewMemory, new_id
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import StoredMessage
@@ -63,7 +64,7 @@ class Sessions:
         limit = self._parts.settings.placement.max_content_bytes
         stored = []
         for given in messages:
-            message = inputs.to_message(given)
+            message = to_message(given)
             if message.text:
                 inputs.size("message.content", message.text, limit)
             message = replace(message, id=message.id or new_id(), created_at=message.created_at or now)

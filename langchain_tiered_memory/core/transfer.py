@@ -14,6 +14,7 @@ from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import bodies_of
 from langchain_tiered_memory.core.errors import InvalidInput, TieredMemoryError
+from langchain_tiered_memory.core.messages import to_message
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, MESSAGE_FIELDS, Memory, Message, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
@@ -204,7 +205,7 @@ def message_in(row: Mapping[str, Any], where: str, max_bytes: int) -> tuple[Mess
     """Return the message in a row of an export, its session and its agent; see `memory_in`."""
     try:
         known = {name: row[name] for name in MESSAGE_FIELDS if name in row}
-        message = inputs.to_message({**known, "created_at": _instant(row["created_at"])})
+        message = to_message({**known, "created_at": _instant(row["created_at"])})
         inputs.label("id", message.id)
         inputs.size("message.content", message.text, max_bytes)
         session_id = inputs.label("session_id", row["session_id"])

@@ -23,7 +23,8 @@ from collections.abc import Iterable, Sequence
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.cutting import Counted, Sized, cut_mark, cut_text, fitted, sized
 from langchain_tiered_memory.core.errors import InvalidInput
-from langchain_tiered_memory.core.inputs import count, share, to_message
+from langchain_tiered_memory.core.inputs import count, share
+from langchain_tiered_memory.core.messages import to_message
 from langchain_tiered_memory.core.model import SYSTEM_ROLES, Message
 from langchain_tiered_memory.core.ports import TokenCounter
 from langchain_tiered_memory.core.talk import USER_ROLE, Talk, Unit
