@@ -107,7 +107,7 @@ class TieredMemoryRetriever(BaseRetriever):
         node = MemoryNode(
             id_=hit.id,
             text=quote_memory(hit) if self._quoted else visible(hit.content),
-            metadata=told,
+            extra_info=told,  # which is `metadata` to the constructor
             excluded_llm_metadata_keys=[name for name in told if self._quoted or name not in _FOR_MODELS],
             excluded_embed_metadata_keys=list(told),
         )
