@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 
 from langchain_tiered_memory.core import inputs as door
-from langchain_tiered_memory.core.errors import TieredMemoryError
-from langchain_tiered_memory.core.model import Message, ScoredMemory, new_id
+from langchain_tiered_memory.core.errors import InvalidInput, TieredMemoryError
+from langchain_tiered_memory.core.model import Memory, Message, new_id
 from langchain_tiered_memory.core.prompt import format_memories
 from langchain_tiered_memory.faces import Session
 from langchain_tiered_memory.langchain.arguments import a_memory, a_policy, a_question
@@ -32,9 +33,10 @@ __all__ = ["TieredMemoryMiddleware"]
 class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Tells the model what is remembered of the user, and remembers each finished turn, once.
 
-    What was recalled for the user's last message stands at the end of the system message of every call of the model,
-    as quoted data; the messages of the agent's state never grow by it. A finished turn goes into the session of its
-    thread, so another thread of the same user knows what was said in this one.
+    The user's standing preferences, whatever is asked, and what was recalled for the last message stand at the end of
+    the system message of every call of the model, as quoted data; the messages of the agent's state never grow by it.
+    What the user says goes into the session of its thread once the model was called for it, and the rest of the turn
+    when it is finished, so another thread of the same user knows what was said in this one.
     """
 
     def __init__(
@@ -58,11 +60,12 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
                 or else of the run's `configurable`; without one the run fails with `ConfigError`.
             session_id: The conversation, or a function of the runtime that says which; None takes the thread. Each
                 run without a thread is a session of its own.
-            agent_id: The agent: its conversations are its own, and it sees its own memories and the shared ones.
+            agent_id: The agent: what is said to it is remembered for it alone, and it sees that and what is shared.
             k: How many memories to recall at most.
             filter: Which memories may be recalled, as in `MemorySystem.recall`.
             min_score: The least score of what is recalled; "auto" recalls only what is relevant enough to be an answer.
-            max_tokens: Most tokens of the recalled texts together; None is no limit.
+            max_tokens: Most tokens of the recalled texts together; None is no limit. The standing preferences have a
+                share of their own, `WorkingSettings.standing_share` of a window.
             on_error: When a store fails, "warn" logs it and lets the agent answer; a turn that was not stored is
                 stored with the next one of its thread. "raise" raises.
 
@@ -78,47 +81,82 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             door.label("session_id", session_id)
         self._agent_id = agent_id
         self._asked = a_question(k, agent_id=agent_id, filter=filter, min_score=min_score, max_tokens=max_tokens)
+        self._standing: dict[str, Any] = {"recalled": (), "filter": filter}
         self._on_error = a_policy(on_error)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Call the model with what is remembered at the end of its system message."""
-        user, question = self._user(request.runtime), self._question(request)
-        hits: Sequence[ScoredMemory] = ()
-        try:
-            hits = self._memory.sync.recall(user, **question) if question else ()
-        except TieredMemoryError as error:
-            forgive(error, "be read", self._on_error)
-        return handler(_informed(request, hits))
+        session, question = self._session(request.runtime), self._question(request)
+        notes: tuple[Memory, ...] = ()
+        with self._forgiven("be read"):
+            notes = tuple(self._memory.sync.recall(session.user_id, **question)) if question else ()
+            notes = _first(session.sync.context(**self._standing).standing, notes)
+        answer = handler(_informed(request, session, notes))
+        if self._begins(request):
+            self._keep(session, request.state["messages"])
+        return answer
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
         """Call the model, as `wrap_model_call` does."""
-        user, question = self._user(request.runtime), self._question(request)
-        hits: Sequence[ScoredMemory] = ()
-        try:
-            hits = await self._memory.recall(user, **question) if question else ()
-        except TieredMemoryError as error:
-            forgive(error, "be read", self._on_error)
-        return await handler(_informed(request, hits))
+        session, question = self._session(request.runtime), self._question(request)
+        notes: tuple[Memory, ...] = ()
+        with self._forgiven("be read"):
+            notes = tuple(await self._memory.recall(session.user_id, **question)) if question else ()
+            notes = _first((await session.context(**self._standing)).standing, notes)
+        answer = await handler(_informed(request, session, notes))
+        if self._begins(request):
+            await self._akeep(session, request.state["messages"])
+        return answer
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Remember the turn that is finished now."""
-        session = self._session(runtime)
-        try:
-            session.sync.add(*_unknown(state["messages"], session.sync.window()))
-        except TieredMemoryError as error:
-            forgive(error, "store a turn", self._on_error)
+        self._keep(self._session(runtime), state["messages"])
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Remember the turn, as `after_agent` does."""
-        session = self._session(runtime)
+        await self._akeep(self._session(runtime), state["messages"])
+
+    def _keep(self, session: Session, messages: Sequence[AnyMessage]) -> None:
+        """Add what the session does not know yet; what never can be stored keeps nothing else back."""
+        with self._forgiven("store a turn"):
+            fresh = _unknown(messages, session.sync.window())
+            try:
+                session.sync.add(*fresh)
+            except InvalidInput:
+                for one in fresh:
+                    with self._forgiven("store a message"):
+                        session.sync.add(one)
+
+    async def _akeep(self, session: Session, messages: Sequence[AnyMessage]) -> None:
+        """Add what the session does not know yet, as `_keep` does."""
+        with self._forgiven("store a turn"):
+            fresh = _unknown(messages, await session.window())
+            try:
+                await session.add(*fresh)
+            except InvalidInput:
+                for one in fresh:
+                    with self._forgiven("store a message"):
+                        await session.add(one)
+
+    @contextmanager
+    def _forgiven(self, doing: str) -> Iterator[None]:
         try:
-            await session.add(*_unknown(state["messages"], await session.window()))
+            yield
         except TieredMemoryError as error:
-            forgive(error, "store a turn", self._on_error)
+            forgive(error, doing, self._on_error)
+
+    def _begins(self, request: ModelRequest[Any]) -> bool:
+        """Say whether a turn of a thread begins with this call.
+
+        What the user said is kept then: before the turn is finished a summary may take its place, or the turn breaks
+        off. A run without a thread has no session that both could go into.
+        """
+        messages = request.state.get("messages")
+        return bool(messages) and _is_said(messages[-1]) and self._thread(request.runtime) is not None
 
     def _user(self, runtime: Runtime[Any]) -> str:
         return door.user(self._user_id if isinstance(self._user_id, str) else self._user_id(runtime))
@@ -140,10 +178,16 @@ class TieredMemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         return {"query": text, "session_id": self._thread(request.runtime), "touch": first, **self._asked}
 
 
-def _informed(request: ModelRequest[Any], hits: Iterable[ScoredMemory]) -> ModelRequest[Any]:
+def _first(standing: Iterable[Memory], hits: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Return the standing preferences, then what was recalled beside them."""
+    found = {one.id: one for one in (*standing, *hits)}
+    return tuple(found.values())
+
+
+def _informed(request: ModelRequest[Any], session: Session, notes: Iterable[Memory]) -> ModelRequest[Any]:
     """Return the request with the memories, but for those that are messages it shows anyway."""
-    shown = {message.id for message in request.messages}
-    block = format_memories([hit for hit in hits if hit.id not in shown])
+    shown = {message.id: message for message in request.messages}
+    block = format_memories([one for one in notes if not _is(one, shown.get(one.id), session)])
     if not block:
         return request
     system = request.system_message or SystemMessage("")
@@ -152,6 +196,13 @@ def _informed(request: ModelRequest[Any], hits: Iterable[ScoredMemory]) -> Model
     else:
         content = [*system.content, {"type": "text", "text": block}]
     return request.override(system_message=system.model_copy(update={"content": content}))
+
+
+def _is(memory: Memory, message: AnyMessage | None, session: Session) -> bool:
+    """Say whether a memory is this message of the same id; another session may use the same ids."""
+    if message is None:
+        return False
+    return memory.session_id == session.session_id or memory.content == from_langchain(message)[0].text
 
 
 def _unknown(messages: Sequence[AnyMessage], known: Iterable[Message]) -> tuple[Message, ...]:

@@ -8,17 +8,22 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
+from langchain.agents.middleware import HumanInTheLoopMiddleware, PIIMiddleware, SummarizationMiddleware
 from langchain.agents.middleware.types import ModelRequest
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command
+from pydantic import BaseModel
 
-from langchain_tiered_memory import BackendUnavailable, ConfigError, InvalidInput, MemorySystem
+from langchain_tiered_memory import BackendUnavailable, ConfigError, InvalidInput, MemorySystem, Settings
+from langchain_tiered_memory.core.config import PlacementSettings, WorkingSettings
 from langchain_tiered_memory.langchain import TieredMemoryMiddleware, create_memory_tools
 from tests.adapters.langchain.agents import Scripted, Who, said, scripted
+from tests.conftest import FakeClock
 from tests.flow.systems import House
 
 PEANUTS = "I am allergic to peanuts"
@@ -196,6 +201,51 @@ def test_k_filter_tokens_and_agent_hold(memory: MemorySystem) -> None:
     assert told(agent_id="guide") == 0
 
 
+async def test_standing_preferences_are_told_whatever_is_asked(memory: MemorySystem) -> None:
+    liked = memory.sync.remember("ada", "Answer in German", "preference", role="user", metadata={"topic": "style"})
+    model = scripted("Nein.")
+    agent = _agent(memory, model)
+    narrow = _agent(memory, model, middleware=[TieredMemoryMiddleware(memory, filter={"metadata.topic": "food"})])
+
+    agent.invoke(said("Is 91 prime?"), _thread("a"), context=Who("ada"))
+    await agent.ainvoke(said("Is 93 prime?"), _thread("b"), context=Who("ada"))
+    agent.invoke(said("Which language do I want answers in, German?"), _thread("c"), context=Who("ada"))
+    agent.invoke(said("Is 91 prime?"), _thread("d"), context=Who("bob"))
+    narrow.invoke(said("Is 91 prime?"), _thread("e"), context=Who("ada"))
+
+    assert [_system(model, call).count("Answer in German") for call in range(5)] == [1, 1, 1, 0, 0]
+    assert liked.id in [hit.id for hit in memory.sync.recall("ada", "German?", touch=False)]
+
+
+def test_standing_preferences_count_no_access_and_can_be_left_out(clock: FakeClock) -> None:
+    settings = Settings(working=WorkingSettings(standing_share=0.0))
+    counts = []
+    for options in ({}, {"settings": settings}):
+        house = House(clock, ":memory:")
+        memory = house.system(**options)
+        liked = memory.sync.remember("ada", "Answer in German", "preference", role="user")
+        model = scripted("Nein.")
+        made = [TieredMemoryMiddleware(memory, min_score=0.9)]
+        _agent(memory, model, middleware=made).invoke(said("Is 91 prime?"), _thread("a"), context=Who("ada"))
+        counts.append((_system(model).count("Answer in German"), memory.sync.get("ada", liked.id).access_count))
+        house.close()
+
+    assert counts == [(1, 0), (0, 0)]
+
+
+def test_threads_may_use_the_same_ids_for_other_messages(memory: MemorySystem) -> None:
+    """As applications do that count the messages of a conversation."""
+    model = scripted("Noted.", "No.", "No.")
+    agent = _agent(memory, model)
+    agent.invoke({"messages": [HumanMessage(PEANUTS, id="1")]}, _thread("monday"), context=Who("ada"))
+
+    agent.invoke({"messages": [HumanMessage("May I eat peanuts?", id="1")]}, _thread("tuesday"), context=Who("ada"))
+    whole = [HumanMessage(PEANUTS, id="1"), AIMessage("Noted.", id="2"), HumanMessage("Peanuts?", id="3")]
+    _agent(memory, model, checkpointer=None).invoke({"messages": whole}, context=Who("ada"))
+
+    assert [QUOTED in _system(model, call) for call in range(3)] == [False, True, False]
+
+
 def test_words_are_needed_to_recall(memory: MemorySystem) -> None:
     memory.sync.remember("ada", PEANUTS)
     model = scripted("A peanut.")
@@ -297,6 +347,67 @@ def test_a_turn_that_broke_off_is_remembered_with_the_next(memory: MemorySystem)
     agent.invoke(said("Second"), _thread("a"), context=Who("ada"))
 
     assert [text for _, text in _kept(memory, "a")] == ["First", "one", "Break", "Second", "two"]
+
+
+async def test_a_summary_in_the_middle_of_a_turn_costs_nothing_that_the_user_said(memory: MemorySystem) -> None:
+    calls = [("weather", {"city": f"city {n}"}) for n in range(4)]
+    summing = SummarizationMiddleware(scripted("SUMMARY"), trigger=("messages", 5), keep=("messages", 2))
+
+    for thread in "ab":
+        agent = _agent(memory, scripted(*calls, "Rain."), middleware=[summing, TieredMemoryMiddleware(memory)])
+        if thread == "a":
+            state = agent.invoke(said(PEANUTS), _thread(thread), context=Who("ada"))
+        else:
+            state = await agent.ainvoke(said(PEANUTS), _thread(thread), context=Who("ada"))
+
+        assert PEANUTS not in [one.text for one in state["messages"]]
+        assert [text for role, text in _kept(memory, thread) if role == "user"] == [PEANUTS]
+        assert _kept(memory, thread)[-1] == ("assistant", "Rain.")
+
+
+@pytest.mark.parametrize("kind", ["approve", "edit", "reject"])
+def test_a_turn_that_waited_for_a_person_is_remembered_once(memory: MemorySystem, kind: str) -> None:
+    edited = {"edited_action": {"name": "weather", "args": {"city": "Bonn"}}}
+    decision = {"type": kind, **(edited if kind == "edit" else {})}
+    asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
+    model = scripted(("weather", {"city": "Köln"}), "Done.")
+    agent = _agent(memory, model, middleware=[TieredMemoryMiddleware(memory), asking])
+    agent.invoke(said("How is Köln?"), _thread("a"), context=Who("ada"))
+
+    state = agent.invoke(Command(resume={"decisions": [decision]}), _thread("a"), context=Who("ada"))
+
+    assert [one.id for one in memory.sync.session("ada", "a").transcript()] == [one.id for one in state["messages"]]
+    assert len(state["messages"]) == 4
+
+
+def test_what_was_said_in_a_turn_that_was_given_up_is_remembered(memory: MemorySystem) -> None:
+    agent = _agent(memory, scripted(("weather", {"city": "Köln"}), "Noted."), interrupt_before=["tools"])
+    agent.invoke(said(PEANUTS), _thread("a"), context=Who("ada"))
+
+    agent.invoke(said("Never mind the weather"), _thread("a"), context=Who("ada"))
+
+    assert [text for role, text in _kept(memory, "a") if role == "user"] == [PEANUTS, "Never mind the weather"]
+
+
+def test_what_was_redacted_is_not_remembered(memory: MemorySystem) -> None:
+    hiding = PIIMiddleware("email", apply_to_output=True)
+    agent = _agent(memory, scripted("Wrote to ada@example.com."), middleware=[TieredMemoryMiddleware(memory), hiding])
+
+    agent.invoke(said("Write to ada@example.com"), _thread("a"), context=Who("ada"))
+
+    assert _kept(memory, "a") == [("user", "Write to [REDACTED_EMAIL]"), ("assistant", "Wrote to [REDACTED_EMAIL].")]
+
+
+def test_a_structured_answer_is_remembered_with_its_turn(memory: MemorySystem) -> None:
+    class Forecast(BaseModel):
+        rain: bool
+
+    agent = _agent(memory, scripted(("Forecast", {"rain": True})), response_format=ToolStrategy(Forecast))
+
+    state = agent.invoke(said("How is Köln?"), _thread("a"), context=Who("ada"))
+
+    assert state["structured_response"] == Forecast(rain=True)
+    assert [role for role, _ in _kept(memory, "a")] == ["user", "assistant", "tool"]
 
 
 def test_summaries_that_langchain_makes_are_not_taken_for_something_said(memory: MemorySystem) -> None:
@@ -404,6 +515,23 @@ async def test_a_failing_store_costs_no_answer_and_no_turn(
     assert (first["messages"][-1].text, second["messages"][-1].text) == ("one", "two")
     assert "could not store a turn" in caplog.text
     assert [text for role, text in _kept(memory, "a") if role == "user"] == ["Zeroth", "First", "Second", "Third"]
+
+
+async def test_a_message_that_can_never_be_stored_keeps_no_other_back(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = House(clock, ":memory:")
+    memory = house.system(settings=Settings(placement=PlacementSettings(max_content_bytes=100)))
+    agent = _agent(memory, scripted("one", "two", "three", "four"))
+
+    agent.invoke(said("First"), _thread("a"), context=Who("ada"))
+    agent.invoke(said("x" * 101), _thread("a"), context=Who("ada"))
+    await agent.ainvoke(said("y" * 101), _thread("a"), context=Who("ada"))
+    agent.invoke(said("Fourth"), _thread("a"), context=Who("ada"))
+
+    assert [text for _, text in _kept(memory, "a")] == ["First", "one", "two", "three", "Fourth", "four"]
+    assert "could not store a message" in caplog.text
+    house.close()
 
 
 async def test_errors_are_raised_when_asked_for(memory: MemorySystem, monkeypatch: pytest.MonkeyPatch) -> None:
