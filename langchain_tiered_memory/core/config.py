@@ -229,7 +229,7 @@ class RankingWeights:
     use: float = 0.0
     pool: int = 50
     """How many of the most relevant memories are ranked at all, at least 1."""
-    most_alike: int = 2
+    most_alike: int = 0
     """How many hits may say nearly the same while there are others among the ranked; 0: any number."""
 
     def __post_init__(self) -> None:
@@ -246,6 +246,6 @@ class RankingWeights:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"pool", "most_alike"}}
 
 
-RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1, most_alike=0)
-RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02)
-RankingWeights.RECENT = RankingWeights(relevance=0.70, recency=0.28, importance=0.01, use=0.01)
+RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
+RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=2)
+RankingWeights.RECENT = RankingWeights(relevance=0.70, recency=0.28, importance=0.01, use=0.01, most_alike=2)
