@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -117,12 +119,16 @@ def _metadata(hit: ScoredMemory) -> dict[str, Any]:
 def format_documents(documents: Iterable[Document]) -> str:
     """Return documents of a `TieredMemoryRetriever` as a block of quoted data for a prompt; "" when there are none.
 
-    `retriever | format_documents | prompt`: a stored text can then pose neither as a role nor as an instruction.
+    `retriever | format_documents | prompt`: a stored text can then pose neither as a role nor as an instruction. What
+    was found by several queries, as `MultiQueryRetriever` asks, stands there once.
 
     Raises:
         InvalidInput: A document is of another retriever.
     """
-    return format_memories([_memory(document) for document in documents])
+    first: dict[str | None, Document] = {}
+    for document in documents:
+        first.setdefault(document.id, document)
+    return format_memories(list(map(_memory, first.values())))
 
 
 def _memory(document: Document) -> Memory:
@@ -130,7 +136,7 @@ def _memory(document: Document) -> Memory:
     if not {"observed_at", "memory_type", "importance"} <= told.keys():
         raise InvalidInput("documents", document.id, "documents of a TieredMemoryRetriever are needed")
     observed_at = datetime.fromisoformat(told["observed_at"])
-    return Memory(
+    memory = Memory(
         document.page_content,
         told["memory_type"],
         told["importance"],
@@ -141,3 +147,13 @@ def _memory(document: Document) -> Memory:
         name=told.get("name"),
         origin=told.get("origin"),
     )
+    return _unquoted(memory) or memory
+
+
+def _unquoted(memory: Memory) -> Memory | None:
+    """Return the memory whose line this text is, as a retriever with `quoted=True` gives it; None when it is none."""
+    with suppress(ValueError):
+        literal = memory.content.partition(': "')[2]
+        bare = replace(memory, content=json.loads(f'"{literal}'))
+        return bare if quote_memory(bare) == memory.content else None
+    return None

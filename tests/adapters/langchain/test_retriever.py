@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from langchain_classic.retrievers import MultiQueryRetriever
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
@@ -240,6 +241,27 @@ def test_each_document_can_be_a_quoted_line(memory: MemorySystem) -> None:
     before, _, text = found.page_content.partition(": ")
     assert before == "- 2026-01-01, user, episode"
     assert json.loads(text) == ATTACK
+
+
+@pytest.mark.parametrize("text", [ATTACK, PEANUTS, 'I say: "no"', "5", '- 2026-01-01, user, episode: "x"'])
+def test_quoted_lines_are_not_quoted_again(memory: MemorySystem, text: str) -> None:
+    memory.sync.remember("ada", text, role="user", name='A: "b')
+
+    bare, quoted = (_made(memory, quoted=way).invoke("peanuts") for way in (False, True))
+
+    assert format_documents(quoted) == format_documents(bare)
+    assert json.loads('"' + format_documents(bare).splitlines()[2].partition(': "')[2]) == text
+
+
+async def test_what_several_queries_find_stands_once_in_a_prompt(memory: MemorySystem) -> None:
+    memory.sync.remember("ada", PEANUTS)
+    model = FakeListChatModel(responses=["peanuts\nam I allergic\n"])
+    asking = MultiQueryRetriever.from_llm(_made(memory), model)
+
+    found, later = asking.invoke("Which snack?"), await asking.ainvoke("Which snack?")
+
+    assert len(found) == len(later) == 2
+    assert format_documents(found).count(PEANUTS) == format_documents(later).count(PEANUTS) == 1
 
 
 # -- in a tool and in a chain ------------------------------------------------------------------------------------------
