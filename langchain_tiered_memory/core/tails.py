@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_tiered_memory.core.model import Message
@@ -140,15 +140,21 @@ class Tails:
 
 def _own(message: Message) -> Message:
     """Return a message that shares nothing that can be changed with the one given."""
-    return replace(
-        message,
-        content=_copied(message.content),
+    return Message(
+        message.role,
+        _copied(message.content),
+        id=message.id,
+        name=message.name,
         tool_calls=tuple(map(_copied, message.tool_calls)),
+        tool_call_id=message.tool_call_id,
+        created_at=message.created_at,
         extra=_copied(message.extra),
     )
 
 
 def _copied(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return {name: _copied(one) for name, one in value.items()}
     return type(value)(map(_copied, value)) if isinstance(value, (list, tuple)) else value

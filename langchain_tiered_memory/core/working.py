@@ -145,14 +145,16 @@ def _squeezed(units: list[Unit], sizes: dict[int, Sized], room: int, counter: To
 
 
 def _without_oldest_calls(units: list[Unit], room: int) -> list[Unit]:
+    """Leave out units with tools, the oldest first, until the others fit; the last of them stays."""
     excess = sum(unit.tokens for unit in units) - room
-    left_out = set()
-    for unit in [unit for unit in units if unit.uses_tools][:-1]:
-        if excess <= 0:
-            break
-        left_out.add(id(unit))
-        excess -= unit.tokens
-    return [unit for unit in units if id(unit) not in left_out]
+    last = next((unit for unit in reversed(units) if unit.uses_tools), None)
+    kept = []
+    for unit in units:
+        if excess > 0 and unit.uses_tools and unit is not last:
+            excess -= unit.tokens
+        else:
+            kept.append(unit)
+    return kept
 
 
 def _in_order(units: Sequence[Unit]) -> tuple[Counted, ...]:
