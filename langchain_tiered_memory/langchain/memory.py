@@ -110,9 +110,10 @@ class TieredMemory(BaseMemory):
         Raises:
             TieredMemoryError: Reading failed, and `on_error` is "raise".
         """
+        session = self._session
         self._save(self._taken())
         try:
-            found = self._session.sync.context(self._query(inputs), **self._asked)
+            found = session.sync.context(self._query(inputs), **self._asked)
         except TieredMemoryError as error:
             forgive(error, "be read", self.on_error)
             return {self.memory_key: [] if self.return_messages else ""}
@@ -120,9 +121,10 @@ class TieredMemory(BaseMemory):
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return what `load_memory_variables` does."""
+        session = self._session
         await self._asave(self._taken())
         try:
-            found = await self._session.context(self._query(inputs), **self._asked)
+            found = await session.context(self._query(inputs), **self._asked)
         except TieredMemoryError as error:
             forgive(error, "be read", self.on_error)
             return {self.memory_key: [] if self.return_messages else ""}
@@ -171,6 +173,7 @@ class TieredMemory(BaseMemory):
         return "\n".join(texts) or None
 
     def _turn(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> _Turn:
+        _ = self._session  # a copy of a memory may have been given what cannot be one
         asked = self.input_key or get_prompt_input_key(inputs, self.memory_variables)
         return self._said((*said("user", inputs[asked]), *said("assistant", outputs[self._output_key(outputs)])))
 

@@ -512,6 +512,19 @@ def test_no_user_is_an_error(memory: MemorySystem) -> None:
         TieredMemory(memory=memory)  # type: ignore[call-arg] # that is the point
 
 
+async def test_a_copy_for_nobody_is_an_error(memory: MemorySystem) -> None:
+    nobody = _made(memory).model_copy(update={"user_id": ""})
+
+    with pytest.raises(InvalidInput, match="user_id"):
+        nobody.load_memory_variables({"input": "a"})
+    with pytest.raises(InvalidInput, match="user_id"):
+        await nobody.aload_memory_variables({"input": "a"})
+    with pytest.raises(InvalidInput, match="user_id"):
+        nobody.save_context({"input": "a"}, {"output": "b"})
+    with pytest.raises(InvalidInput, match="user_id"):
+        await nobody.asave_context({"input": "a"}, {"output": "b"})
+
+
 def test_bad_arguments_are_ours_underneath(memory: MemorySystem) -> None:
     with pytest.raises(ValidationError) as caught:
         _made(memory, k=0)
