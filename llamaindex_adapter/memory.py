@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 from llama_index.core.memory import BaseMemory
 from llama_index.core.memory.memory import generate_chat_store_key
 from llama_index.core.utils import get_tokenizer
 
-from langchain_tiered_memory import Context, MemorySystem, Message, ScoredMemory, Session
-from langchain_tiered_memory.core.prompt import is_block
-from llamaindex_adapter.messages import from_llamaindex, to_llamaindex, visible
+from langchain_tiered_memory import InvalidInput, MemorySystem, ScoredMemory, Session, TieredMemoryError
+from langchain_tiered_memory.core.model import new_id
+from llamaindex_adapter.failing import OnError, Unsaved, Write, forgive, unsaved_of
+from llamaindex_adapter.messages import from_llamaindex, to_llamaindex
 from llamaindex_adapter.recalls import Recall, Recalls
+from llamaindex_adapter.talk import acarry_out, as_seen, carry_out, shown, words
 
 __all__ = ["TieredMemory"]
 
@@ -44,6 +46,9 @@ class TieredMemory(BaseMemory):
         filter: Which memories may be recalled, as in `MemorySystem.recall`.
         min_score: The least score of what is recalled; "auto" recalls only what is relevant enough to be an answer.
         max_tokens: The budget of `get` in tokens; None is the memory's own setting.
+        on_error: When a store fails, "warn" logs it and lets the turn go on: `get` gives what was said of late without
+            notes, and what was put or set waits in this process for the next call, which stores it; "raise" raises.
+            What will never work always raises, and so do `get_all` and `reset`, on which no answer depends.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -56,8 +61,10 @@ class TieredMemory(BaseMemory):
     filter: dict[str, Any] | None = None
     min_score: float | str = 0.0
     max_tokens: int | None = None
+    on_error: OnError = "warn"
 
     _recalls: Recalls = PrivateAttr(default_factory=Recalls)
+    _unsaved: Unsaved = PrivateAttr()
 
     def __init__(
         self,
@@ -70,6 +77,7 @@ class TieredMemory(BaseMemory):
         filter: dict[str, Any] | None = None,
         min_score: float | str = 0.0,
         max_tokens: int | None = None,
+        on_error: OnError = "warn",
         class_name: object = None,
     ) -> None:
         """Say whose conversation it is; nothing is read or written yet.
@@ -83,6 +91,7 @@ class TieredMemory(BaseMemory):
             filter: Which memories may be recalled.
             min_score: The least score of what is recalled.
             max_tokens: The budget of `get` in tokens.
+            on_error: What to do when a store fails.
             class_name: What LlamaIndex adds when it serialises; ignored.
 
         Raises:
@@ -93,8 +102,9 @@ class TieredMemory(BaseMemory):
         session = session_id or generate_chat_store_key()
         found.session(user_id, session, agent_id=agent_id, max_tokens=max_tokens)  # refuses what cannot be used
         values: dict[str, Any] = {"memory": found, "user_id": user_id, "session_id": session, "agent_id": agent_id}
-        values |= {"k": k, "filter": filter, "min_score": min_score, "max_tokens": max_tokens}
-        super().__init__(**values)
+        asked = {"k": k, "filter": filter, "min_score": min_score, "max_tokens": max_tokens, "on_error": on_error}
+        super().__init__(**values, **asked)
+        self._unsaved = unsaved_of(found, user_id, session, agent_id)
 
     @classmethod
     def class_name(cls) -> str:
@@ -133,23 +143,40 @@ class TieredMemory(BaseMemory):
             initial_token_count: What the prompt before these messages costs, in tokens; it is taken off the budget.
             **kwargs: What other memories take, ignored.
         """
-        query, asked = _words(input), self._asked(initial_token_count)
-        known = self._recalls.again(query)
-        context = self._session.sync.context(query, recalled=_memories(known), **asked)
-        if known is not None and not known.stands(context):
-            known, context = None, self._session.sync.context(query, **asked)
-        return _shown(context, known or self._recalls.note(context, query))
+        query, asked = words(input), self._asked(initial_token_count)
+        self._save()
+        if self._unsaved:
+            return self._meanwhile(asked)
+        try:
+            known = self._recalls.again(query)
+            context = self._session.sync.context(query, recalled=_memories(known), **asked)
+            if known is not None and not known.stands(context):
+                known, context = None, self._session.sync.context(query, **asked)
+        except TieredMemoryError as error:
+            forgive(error, "be read", self.on_error)
+            return self._meanwhile(asked)
+        return shown(context, known or self._recalls.note(context, query))
 
     async def aget(
         self, input: str | ChatMessage | None = None, initial_token_count: int = 0, **kwargs: Any
     ) -> list[ChatMessage]:
         """Return what `get` does."""
-        query, asked = _words(input), self._asked(initial_token_count)
-        known = self._recalls.again(query)
-        context = await self._session.context(query, recalled=_memories(known), **asked)
-        if known is not None and not known.stands(context):
-            known, context = None, await self._session.context(query, **asked)
-        return _shown(context, known or self._recalls.note(context, query))
+        query, asked = words(input), self._asked(initial_token_count)
+        await self._asave()
+        if self._unsaved:
+            return self._meanwhile(asked)
+        try:
+            known = self._recalls.again(query)
+            context = await self._session.context(query, recalled=_memories(known), **asked)
+            if known is not None and not known.stands(context):
+                known, context = None, await self._session.context(query, **asked)
+        except TieredMemoryError as error:
+            forgive(error, "be read", self.on_error)
+            return self._meanwhile(asked)
+        return shown(context, known or self._recalls.note(context, query))
+
+    def _meanwhile(self, asked: dict[str, Any]) -> list[ChatMessage]:
+        return as_seen(self._unsaved.shown(asked["max_tokens"]))
 
     def get_all(self) -> list[ChatMessage]:
         """Return the whole conversation as it was put, oldest first, without any notes."""
@@ -171,11 +198,11 @@ class TieredMemory(BaseMemory):
 
     def put_messages(self, messages: list[ChatMessage]) -> None:
         """Add messages, all or none."""
-        self._recalls.heard(self._session.sync.add(*from_llamaindex(*messages)))
+        self._save(_added(messages))
 
     async def aput_messages(self, messages: list[ChatMessage]) -> None:
         """Add messages, all or none."""
-        self._recalls.heard(await self._session.add(*from_llamaindex(*messages)))
+        await self._asave(_added(messages))
 
     def set(self, messages: list[ChatMessage]) -> None:
         """Make the conversation consist of these messages.
@@ -183,29 +210,53 @@ class TieredMemory(BaseMemory):
         Those that it has already are the same messages still; only the others are remembered anew. What was remembered
         from messages that go stays, as it does on `reset`. Notes that `get` has shown are left out.
         """
-        session = self._session.sync
-        stays, wanted = _difference(session.transcript(), messages)
-        if not stays:
-            session.clear()
-        self._recalls.heard(session.add(*wanted))
+        self._save(Write(from_llamaindex(*messages), anew=True))
 
     async def aset(self, messages: list[ChatMessage]) -> None:
         """Make the conversation consist of these messages, as `set` does."""
-        session = self._session
-        stays, wanted = _difference(await session.transcript(), messages)
-        if not stays:
-            await session.clear()
-        self._recalls.heard(await session.add(*wanted))
+        await self._asave(Write(from_llamaindex(*messages), anew=True))
 
     def reset(self) -> None:
         """Remove the conversation. What was remembered from it stays, until it is forgotten."""
         self._session.sync.clear()
-        self._recalls.clear()
+        self._cleared()
 
     async def areset(self) -> None:
         """Remove the conversation, as `reset` does."""
         await self._session.clear()
+        self._cleared()
+
+    def _cleared(self) -> None:
         self._recalls.clear()
+        self._unsaved.clear()
+
+    def _save(self, *said: Write) -> None:
+        """Write what waits, and this; what the store does not take waits for the next call."""
+        writes = self._unsaved.due(*said)
+        for done, write in enumerate(writes):
+            try:
+                self._recalls.heard(carry_out(self._session, write))
+            except TieredMemoryError as error:
+                self._unwritten(writes[done:], error)
+                return
+            self._unsaved.written(write)
+
+    async def _asave(self, *said: Write) -> None:
+        writes = self._unsaved.due(*said)
+        for done, write in enumerate(writes):
+            try:
+                self._recalls.heard(await acarry_out(self._session, write))
+            except TieredMemoryError as error:
+                self._unwritten(writes[done:], error)
+                return
+            self._unsaved.written(write)
+
+    def _unwritten(self, writes: Sequence[Write], error: TieredMemoryError) -> None:
+        if isinstance(error, InvalidInput):  # it must keep no other back
+            self._unsaved.written(writes[0])
+            self._unsaved.wait(writes[1:])
+        forgive(error, "store what was said", self.on_error)
+        self._unsaved.wait(writes)
 
     # -- serialising ---------------------------------------------------------------------------------------------------
 
@@ -241,47 +292,9 @@ class TieredMemory(BaseMemory):
         return {"max_tokens": left, "k": self.k, "filter": self.filter, "min_score": self.min_score}
 
 
-def _words(input: str | ChatMessage | None) -> str | None:
-    return (from_llamaindex(input)[0].text if isinstance(input, ChatMessage) else input) or None
-
-
 def _memories(known: Recall | None) -> tuple[ScoredMemory, ...] | None:
     return None if known is None else known.memories
 
 
-def _shown(context: Context, known: Recall | None) -> list[ChatMessage]:
-    """Return a context as LlamaIndex's messages: the notes, which alone have no id, before their message or last.
-
-    Where nothing was recalled for, there may be standing preferences; they come before what the user said last.
-    """
-    notes = [message for message in context.messages if message.id is None]
-    window = [message for message in context.messages if message.id is not None]
-    if known is None:
-        places = [at for at, message in enumerate(window) if message.role == "user"]
-    else:
-        places = [at for at, message in enumerate(window) if message.id == known.message_id]
-    place = places[-1] if places else len(window)
-    quoted = [ChatMessage(role=MessageRole.USER, content=note.text) for note in notes]
-    shown = [*to_llamaindex(window[:place]), *quoted, *to_llamaindex(window[place:])]
-    for block in (block for message in shown for block in message.blocks if isinstance(block, TextBlock)):
-        text = visible(block.text)
-        if text is not block.text:  # assigning costs more than looking
-            block.text = text
-    return shown
-
-
-def _difference(there: Sequence[Message], wanted: Sequence[ChatMessage]) -> tuple[bool, list[Message]]:
-    """Return whether what is there may stay, and what to add then; messages that are there already are themselves."""
-    new = [message for message in from_llamaindex(*wanted) if not is_block(message.text)]
-    old = from_llamaindex(*to_llamaindex(there))
-    if old == tuple(new[: len(old)]):
-        return True, new[len(old) :]
-    known: defaultdict[tuple[str, str], list[tuple[Message, Message]]] = defaultdict(list)
-    for one, stored in zip(old, there, strict=True):
-        known[one.role, one.text].append((one, stored))
-    kept = []
-    for message in new:
-        alike = known[message.role, message.text]
-        at = next((at for at, (one, _) in enumerate(alike) if one == message), None)
-        kept.append(message if at is None else alike.pop(at)[1])
-    return False, kept
+def _added(messages: Sequence[ChatMessage]) -> Write:
+    return Write(tuple(replace(message, id=new_id()) for message in from_llamaindex(*messages)))

@@ -82,6 +82,7 @@ def test_it_says_a_folder_and_nothing_else(tmp_path: Path) -> None:
         "filter": None,
         "min_score": 0.0,
         "max_tokens": None,
+        "on_error": "warn",
         "class_name": "TieredMemory",
     }
 
