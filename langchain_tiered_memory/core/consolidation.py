@@ -16,10 +16,11 @@ from functools import partial
 from operator import add
 from typing import TypeVar
 
+from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.bodies import items_of
 from langchain_tiered_memory.core.derive import digest
-from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, NotFound
+from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, InvalidInput, NotFound
 from langchain_tiered_memory.core.extracting import Extraction, ExtractionRun, begin
 from langchain_tiered_memory.core.indexing import vectors_for
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
@@ -175,8 +176,17 @@ class Consolidation:
         return [replace(entry, vectors=vectors) for entry, vectors in zip(kept, made, strict=True)]
 
     def _fact(self, fact: ExtractedFact, sources: Sequence[Memory], now: datetime) -> Entry | None:
-        """Return a fact as an entry: importance inherited, read by nobody yet; None without a known source."""
+        """Return a fact as an entry: importance inherited, read by nobody yet; None without a known source.
+
+        What no other door would let in is left out too: it could be exported, and not imported again.
+        """
         if not sources or not fact.content.strip():
+            return None
+        try:
+            inputs.content(fact.content, self._parts.settings.placement.max_content_bytes)
+            inputs.optional_label("slot", fact.slot)
+        except InvalidInput as error:
+            logger.warning("a fact that was extracted is left out: its %s cannot be stored", error.field)
             return None
         # What an assistant asked belongs to the sources, but it is not the one who stated the fact.
         stated = [one for one in sources if one.role not in {"assistant", "ai"}] or sources

@@ -56,6 +56,30 @@ def memory(clock: FakeClock) -> Iterator[Engine]:
         yield system
 
 
+class Boundless:
+    """An extractor that finds more than a memory can hold."""
+
+    def extract(self, memories: Sequence[Memory]) -> tuple[ExtractedFact, ...]:
+        """Return one fact too long, one with a slot too long, and one that is neither."""
+        ids = tuple(memory.id for memory in memories)
+        return (
+            ExtractedFact(content="x" * 17_000_000, source_ids=ids),
+            ExtractedFact(content="too long a slot", slot="s" * 2_000, source_ids=ids),
+            ExtractedFact(content="the gate is green", source_ids=ids),
+        )
+
+
+def test_a_fact_too_large_to_be_imported_again_is_not_stored(tmp_path: Path) -> None:
+    options = {"embedder": HashedEmbedder(), "extractor": Boundless(), "settings": Settings(maintenance=QUIET)}
+    with MemorySystem.open(":memory:", **options).sync as memory:
+        memory.remember("ada", "an episode", id="m")
+        assert memory.consolidate("ada", everything=True).facts == 1
+        memory.export_user("ada", tmp_path / "ada.jsonl")
+        memory.forget_user("ada")
+        memory.import_user("ada", tmp_path / "ada.jsonl")
+        assert {one.content for one in memory.list("ada")} == {"an episode", "the gate is green"}
+
+
 def test_one_bad_source_does_not_hold_up_the_others() -> None:
     options = {"embedder": HashedEmbedder(), "extractor": Squeamish(), "settings": Settings(maintenance=QUIET)}
     with MemorySystem.open(":memory:", **options).sync as memory:
