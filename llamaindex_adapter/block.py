@@ -21,6 +21,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from langchain_tiered_memory import InvalidInput, MemorySystem, Message, TieredMemoryError
 from langchain_tiered_memory.core.prompt import fit_memories, shorten_block
 from llamaindex_adapter.counting import LlamaIndexCounter
+from llamaindex_adapter.failing import forgive
 from llamaindex_adapter.messages import from_llamaindex
 
 __all__ = ["TieredMemoryBlock"]
@@ -31,6 +32,8 @@ _SESSION = "session_id"
 """The keyword under which LlamaIndex writes a message's session."""
 _NO_SESSION = "llamaindex"
 """The session of messages that bear no other."""
+_NOWHERE = "llamaindex: no conversation"
+"""A session in which nothing is ever said: its window hides nothing."""
 _MOST_SEEN = 10_000
 """So many messages are known to be stored without asking the store again."""
 
@@ -45,9 +48,12 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
     first sees them, in the prompt of the next turn or on their way out of the short-term memory, so that another
     session knows of them at once. LlamaIndex gives its messages no ids: equal messages of one session are one.
 
-    A store that fails costs the notes of a turn and never the turn: it is logged, and messages that could not be
-    stored are stored with the next ones. Where LlamaIndex has too little room, the block becomes shorter, the least
-    relevant notes first.
+    The user's standing preferences are noted whatever is asked, and after them what is recalled. A store that fails
+    costs the notes of a turn and never the turn: it is logged, and messages that could not be stored are stored with
+    the next ones; only what will never work, such as a filter that means nothing, raises. Where LlamaIndex has too
+    little room, the block becomes shorter, the least relevant notes first.
+
+    An agent's `Context` does not keep LlamaIndex's `Memory` from one run to the next: pass it to every run.
 
     Attributes:
         memory: The memory that is asked and told.
@@ -99,10 +105,10 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
         return memory.reference
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """Return the notes recalled for the latest user message, but none of messages that are shown anyway."""
+        """Return what stands and what is recalled for the latest user message, but nothing that is shown anyway."""
         shown = _said(messages or [], block_kwargs.get(_SESSION))
-        asked = [message.text for _, message in shown if message.role == "user" and message.text]
-        notes = await self._recalled(asked[-1], [message.id for _, message in shown]) if asked else ""
+        asked = [message.text for _, message in shown if message.role == "user"]
+        notes = await self._noted(asked[-1], [str(message.id) for _, message in shown]) if asked else ""
         if self.accept_short_term_memory:
             await self._remember(shown)
         return notes
@@ -118,24 +124,20 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
         left = self._counter.text(content) - tokens_to_truncate
         return shorten_block(content, left, self._counter) or None
 
-    async def _recalled(self, query: str, shown: Sequence[str | None]) -> str:
+    async def _noted(self, query: str, shown: Sequence[str]) -> str:
         filters: list[Any] = [{"id": {"$nin": shown}}, *([] if self.filter is None else [self.filter])]
+        asked: dict[str, Any] = {"filter": {"$and": filters}, "min_score": self.min_score}
         try:
-            hits = await self.memory.recall(
-                self.user_id,
-                query,
-                self.k,
-                agent_id=self.agent_id,
-                filter={"$and": filters},
-                min_score=self.min_score,
-            )
-        except InvalidInput:
-            raise  # what was asked for can never be recalled; it is no failing store
+            nowhere = self.memory.session(self.user_id, _NOWHERE, agent_id=self.agent_id)
+            standing = (await nowhere.context(recalled=(), **asked)).standing
+            hits = await self.memory.recall(self.user_id, query, self.k, agent_id=self.agent_id, **asked)
         except TieredMemoryError as error:
-            logger.warning("the turn goes on without notes: %s", error)
+            forgive(error, "be read", "warn")
             return ""
-        notes, _ = await asyncio.to_thread(fit_memories, hits, self.max_tokens, self._counter)
-        return notes
+        fresh = {one.id: one for one in standing if not {*one.source_ids} & {*shown}}
+        notes = [*fresh.values(), *(hit for hit in hits if hit.id not in fresh)]
+        block, _ = await asyncio.to_thread(fit_memories, notes, self.max_tokens, self._counter)
+        return block
 
     async def _remember(self, said: Iterable[_Said]) -> None:
         waiting: list[_Said] = []
@@ -143,13 +145,14 @@ class TieredMemoryBlock(BaseMemoryBlock[str]):
             while True:
                 waiting.append(self._unsaved.popleft())
         fresh = {one.id: (session, one) for session, one in (*waiting, *said) if one.id not in self._seen}
-        for session, group in groupby(fresh.values(), key=lambda one: one[0]):
-            messages = [message for _, message in group]
-            try:
-                await self._store(session, messages)
-            except TieredMemoryError as error:
-                logger.warning("%d messages wait to be remembered: %s", len(messages), error)
-                self._unsaved.extend((session, message) for message in messages)
+        try:
+            for session, group in groupby(fresh.values(), key=lambda one: one[0]):
+                try:
+                    await self._store(session, [message for _, message in group])
+                except TieredMemoryError as error:
+                    forgive(error, "store what was said", "warn")
+        finally:  # also when this was given up
+            self._unsaved.extend(one for name, one in fresh.items() if name not in self._seen)
 
     async def _store(self, session_id: str, messages: Sequence[Message]) -> None:
         session = self.memory.session(self.user_id, session_id, agent_id=self.agent_id)

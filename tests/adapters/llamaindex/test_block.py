@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent import FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage, TextBlock
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory, StaticMemoryBlock
 
-from langchain_tiered_memory import BackendUnavailable, ConfigError, InvalidInput, MemorySystem
+from langchain_tiered_memory import BackendUnavailable, ConfigError, InvalidInput, MemorySystem, ModelMismatch
 from langchain_tiered_memory.core.prompt import is_block
 from llamaindex_adapter import TieredMemory, TieredMemoryBlock
 from llamaindex_adapter.counting import LlamaIndexCounter
@@ -41,11 +41,14 @@ def episodes(memory: MemorySystem, user_id: str = ADA) -> list[str]:
     return sorted(one.content for one in memory.sync.list(user_id, memory_types=["episode"]))
 
 
-def break_down(monkeypatch: pytest.MonkeyPatch, memory: MemorySystem, *calls_: str) -> None:
+FULL = BackendUnavailable("sqlite", "answer", "the disk is full")
+
+
+def break_down(monkeypatch: pytest.MonkeyPatch, memory: MemorySystem, *calls_: str, error: Exception = FULL) -> None:
     """Let calls of the memory fail."""
 
     def fail(*_: object, **__: object) -> None:
-        raise BackendUnavailable("sqlite", "answer", "the disk is full")
+        raise error
 
     for name in calls_:
         monkeypatch.setattr(memory.sync, name, fail)
@@ -103,6 +106,42 @@ class TestTurns:
         assert "My cat is called Mia." not in window
         assert "My cat is called Mia." in notes
 
+    async def test_a_preference_is_noted_whatever_is_asked_and_once(
+        self, block: TieredMemoryBlock, memory: MemorySystem
+    ) -> None:
+        """Ten messages resemble the question more, and none of them says what not to cook."""
+        for number in range(10):
+            memory.sync.remember(ADA, f"We cooked dish number {number} for the guests", "fact")
+        picture = ChatMessage(role="user", blocks=[ImageBlock(url="https://example.org/dish.png")])
+
+        for asked in (said("What shall we cook for the guests?"), said("Are peanuts fine?"), picture):
+            notes = await block.aget([asked], session_id="chat")
+
+            assert notes.split("\n")[2].endswith(f'"{PEANUTS}"')
+            assert notes.count(PEANUTS) == 1
+        assert memory.sync.get(ADA, "peanuts").access_count == 1
+
+    async def test_a_preference_that_may_not_be_recalled_is_not_noted_either(self, memory: MemorySystem) -> None:
+        memory.sync.remember(ADA, "I prefer tea", "preference", agent_id="cook")
+        memory.sync.remember("bob", "I prefer milk", "preference")
+        asked = [said("What shall we drink?")]
+
+        assert "tea" in await TieredMemoryBlock(memory, ADA).aget(asked, session_id="1")
+        assert "tea" not in await TieredMemoryBlock(memory, ADA, agent_id="shopper").aget(asked, session_id="2")
+        assert await TieredMemoryBlock(memory, ADA, filter={"memory_type": "fact"}).aget(asked, session_id="3") == ""
+        assert "milk" not in await TieredMemoryBlock(memory, ADA).aget(asked, session_id="4")
+
+    async def test_a_preference_that_is_shown_anyway_is_not_noted(self, memory: MemorySystem) -> None:
+        theirs = around(TieredMemoryBlock(memory, "bob"))
+        for message in (said("I prefer tea over coffee."), said("Noted.", "assistant"), said("What do I prefer?")):
+            await theirs.aput(message)
+            shown = await theirs.aget()
+        memory.sync.consolidate("bob")
+
+        assert "".join(contents(await theirs.aget())).count("tea") == 1
+        assert "".join(contents(shown)).count("tea") == 1
+        assert "tea" in await TieredMemoryBlock(memory, "bob").aget([said("Hello!")], session_id="next")
+
     async def test_in_an_agent(self, block: TieredMemoryBlock, memory: MemorySystem) -> None:
         model = Recorder(calls("look_up", snack="oat bar"))
         agent = FunctionAgent(llm=model.llm, tools=[shelf()])
@@ -139,7 +178,7 @@ class TestTurns:
 
         facts = await TieredMemoryBlock(memory, ADA, filter={"memory_type": "fact"}).aget(asked, session_id="1")
         shopper = await TieredMemoryBlock(memory, ADA, agent_id="shopper").aget(asked, session_id="2")
-        one = await TieredMemoryBlock(memory, ADA, k=1).aget(asked, session_id="3")
+        one = await TieredMemoryBlock(memory, ADA, k=1, filter={"memory_type": "fact"}).aget(asked, session_id="3")
 
         assert PEANUTS not in facts
         assert "list" in shopper
@@ -222,7 +261,7 @@ class TestFailing:
         await theirs.aput(said(SNACK))
 
         assert await theirs.aget() == [said(SNACK)]
-        assert "the turn goes on without notes" in caplog.text
+        assert "the memory could not be read" in caplog.text
         assert SNACK not in caplog.text
 
     async def test_messages_that_could_not_be_stored_are_stored_with_the_next_and_once(
@@ -242,6 +281,38 @@ class TestFailing:
         await theirs.aget(input="When?")
 
         assert [text for text in episodes(memory) if text != "When?"] == sorted(expected)
+
+    async def test_what_will_not_pass_by_itself_is_raised_and_loses_nothing(
+        self, block: TieredMemoryBlock, memory: MemorySystem, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As everywhere here: a memory that is set up wrong would be silent for ever."""
+        with monkeypatch.context() as broken:
+            break_down(broken, memory, "session", "recall", error=ModelMismatch("one", "two"))
+            with pytest.raises(ModelMismatch):
+                await block.aput([said("one")], session_id="chat")
+            with pytest.raises(ModelMismatch):
+                await block.aget([said("two")], session_id="chat")
+
+        await block.aput([said("three")], session_id="chat")
+
+        assert episodes(memory) == ["one", "three"]
+
+    async def test_a_call_that_is_given_up_loses_nothing_that_waits(
+        self, block: TieredMemoryBlock, memory: MemorySystem, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as broken:
+            break_down(broken, memory, "session")
+            await block.aput([said("one")], session_id="chat")
+        with monkeypatch.context() as slow:
+            slow.setattr("langchain_tiered_memory.Session.add", lambda *_: asyncio.sleep(5))
+            given_up = asyncio.create_task(block.aput([said("two")], session_id="chat"))
+            await asyncio.sleep(0.05)
+            given_up.cancel()
+            await asyncio.gather(given_up, return_exceptions=True)
+
+        await block.aput([said("three")], session_id="chat")
+
+        assert episodes(memory) == ["one", "three", "two"]
 
     async def test_another_block_that_fails_loses_nothing_of_ours(
         self, block: TieredMemoryBlock, memory: MemorySystem
@@ -366,10 +437,11 @@ class TestWhatItIs:
             TieredMemoryBlock(memory, ADA, max_token=10)
 
     async def test_what_answers_nothing_is_left_out_when_asked_for(self, memory: MemorySystem) -> None:
-        strict = TieredMemoryBlock(memory, ADA, min_score="auto")
+        memory.sync.remember("bob", "The peanuts are in the cupboard", "fact")
+        strict = TieredMemoryBlock(memory, "bob", min_score="auto")
 
         assert await strict.aget([said("Which planets have moons?")], session_id="a") == ""
-        assert PEANUTS in await strict.aget([said("Am I allergic to peanuts?")], session_id="b")
+        assert "cupboard" in await strict.aget([said("Where are the peanuts?")], session_id="b")
 
     async def test_a_filter_that_means_nothing_is_an_error_and_not_a_turn_without_notes(
         self, memory: MemorySystem

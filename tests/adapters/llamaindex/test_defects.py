@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent import FunctionAgent
-from llama_index.core.memory import Memory
+from llama_index.core.memory import ChatMemoryBuffer, Memory
+from llama_index.core.workflow import Context
 
 from langchain_tiered_memory import BackendUnavailable, MemorySystem
 from langchain_tiered_memory.tokens import TiktokenCounter
@@ -220,3 +221,21 @@ async def test_a_block_that_others_share_an_instance_of_holds_nothing_of_anybody
 
     assert "Mia" not in held
     assert PEANUTS not in held
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")
+async def test_a_context_does_not_keep_the_memory_of_the_run_before(memory: MemorySystem) -> None:
+    """The next run goes on with a `ChatMemoryBuffer`, blocks and all that was said gone; passing it again helps."""
+    kinds, prompts = [], []
+    own = Memory.from_defaults(session_id="own", memory_blocks=[TieredMemoryBlock(memory, ADA)])
+    for kept, again in ((own, None), (own, own), (TieredMemory(memory, ADA, "ours"), None)):
+        model = Recorder()
+        agent = FunctionAgent(llm=model.llm, tools=[])
+        context = Context(agent)
+        await agent.run(user_msg="hello", memory=kept, ctx=context)
+        await agent.run(user_msg="Are peanuts fine?", memory=again, ctx=context)
+        kinds.append(type(await context.store.get("memory")))
+        prompts.append(PEANUTS in model.last())
+
+    assert kinds == [ChatMemoryBuffer, Memory, TieredMemory]
+    assert prompts == [False, True, True]
