@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_tiered_memory.core.config import PlacementSettings
 from langchain_tiered_memory.core.derive import passage_texts, terms
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import Embedder, Vector
@@ -87,14 +86,13 @@ def bm25(turns: Sequence[Memory]) -> Ranking:
 
 
 def dense(turns: Sequence[Memory], embedder: Embedder) -> Ranking:
-    """Rank by the cosine of the question and the nearest passage of a turn."""
-    passages = [passage_texts(turn, PlacementSettings().max_passages) for turn in turns]
-    owner = np.repeat(np.arange(len(turns)), [len(one) for one in passages])
-    vectors = embedder.embed_documents([text for one in passages for text in one])
+    """Rank by the cosine of the question and the turn as one text, of which the embedder reads what it can.
+
+    The best of many passages would favour long turns: on BEAM it finds far less.
+    """
+    vectors = embedder.embed_documents([text for turn in turns for text in passage_texts(turn, 1)])
 
     def best(question: str, k: int) -> list[int]:
-        nearest = np.full(len(turns), -np.inf)
-        np.maximum.at(nearest, owner, vectors @ embedder.embed_query(question))
-        return [int(place) for place in np.argsort(-nearest, kind="stable")[:k]]
+        return [int(place) for place in np.argsort(-(vectors @ embedder.embed_query(question)), kind="stable")[:k]]
 
     return best

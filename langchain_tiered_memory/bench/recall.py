@@ -78,7 +78,8 @@ def spoken(talk: Talk, roles: Sequence[str] = ()) -> tuple[Turn, ...]:
 
 def work(talk: Talk, roles: Sequence[str] = ()) -> int:
     """Return how much there is to do for a conversation: texts to embed and questions to ask."""
-    return sum(len(passages(turn.content)) for turn in spoken(talk, roles)) + len(talk.questions)
+    cut = (len(passages(turn.content)) for turn in spoken(talk, roles))
+    return sum(parts + (parts > 1) for parts in cut) + len(talk.questions)  # once in parts, and once whole
 
 
 def measured(

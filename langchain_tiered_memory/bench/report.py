@@ -25,7 +25,7 @@ TUNED = (
 )
 BASELINES = {
     BM25: f"BM25 over the same analyser's terms of day, speaker and text (k1={K1}, b={B}, the best tried on LoCoMo)",
-    DENSE: "the cosine of the question and the nearest passage of day, speaker and text, by the same embedder",
+    DENSE: "the cosine of question and turn (day, speaker and text, as far as it is read), by the same embedder",
 }
 
 

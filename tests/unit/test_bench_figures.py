@@ -96,13 +96,13 @@ class Directions:
         return np.array(next(at for word, at in self._directions.items() if word in text), np.float32)
 
 
-def test_dense_is_the_nearest_passage() -> None:
-    """The second turn is long: its last passage is nearest of all."""
-    embedder = Directions(east=(1, 0), north=(0, 1), middle=(0.6, 0.8))
-    memories = [said("middle"), said("north " * 200 + "\n\n" + "east " * 50), said("north")]
+def test_dense_is_the_cosine_of_the_whole_turn() -> None:
+    """The second turn is long, and one text all the same: north, whatever it ends with."""
+    embedder = Directions(north=(0, 1), east=(1, 0), middle=(0.6, 0.8))
+    memories = [said("middle"), said("north " * 200 + "\n\n" + "east " * 200), said("east")]
 
-    assert dense(memories, embedder)("east", 2) == [1, 0]
-    assert dense(memories, embedder)("north", 10) == [1, 2, 0]
+    assert dense(memories, embedder)("east", 2) == [2, 0]
+    assert dense(memories, embedder)("north", 10) == [1, 0, 2]
 
 
 def test_no_text_is_embedded_twice_and_every_new_one_is_told_of() -> None:
