@@ -43,17 +43,19 @@ def forgive(error: TieredMemoryError, doing: str, on_error: OnError) -> None:
     logger.warning("this goes on, but the memory could not %s: %s", doing, error)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Write:
     """What is done to a conversation.
 
     Attributes:
         messages: What is added; with ids, so that it is added once however often that is tried.
         anew: Whether the conversation is to consist of them instead.
+        cleared: What this has removed for that; messages of it that come back are themselves.
     """
 
     messages: tuple[Message, ...]
     anew: bool = False
+    cleared: tuple[Message, ...] = ()
 
 
 class Unsaved:

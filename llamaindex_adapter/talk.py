@@ -52,8 +52,10 @@ def carry_out(session: Session, write: Write) -> tuple[Message, ...]:
     """Do to a session what a write says, and return what was added."""
     if not write.anew:
         return session.sync.add(*write.messages)
-    stays, wanted = _difference(session.sync.transcript(), write.messages)
+    there = session.sync.transcript() or write.cleared
+    stays, wanted = _difference(there, write.messages)
     if not stays:
+        write.cleared = there
         session.sync.clear()
     return session.sync.add(*wanted)
 
@@ -62,8 +64,10 @@ async def acarry_out(session: Session, write: Write) -> tuple[Message, ...]:
     """Do what `carry_out` does."""
     if not write.anew:
         return await session.add(*write.messages)
-    stays, wanted = _difference(await session.transcript(), write.messages)
+    there = await session.transcript() or write.cleared
+    stays, wanted = _difference(there, write.messages)
     if not stays:
+        write.cleared = there
         await session.clear()
     return await session.add(*wanted)
 

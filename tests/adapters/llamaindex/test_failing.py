@@ -175,6 +175,25 @@ async def test_a_history_that_could_not_be_set_is_set_with_the_next_message(
     assert contents(chat.get_all()) == talked
 
 
+@pytest.mark.parametrize("call", [TieredMemory.set, TieredMemory.aset])
+async def test_a_history_set_at_the_second_try_remembers_nothing_twice(
+    call: Callable[..., Any], memory: MemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store took away the old one, and not the new one."""
+    chat = TieredMemory(memory, "bob", "chat")
+    history = [said("My cat is called Mia."), said("Nice.", "assistant"), said("My dog is called Rex.")]
+    chat.put_messages(history)
+    with monkeypatch.context() as patch:
+        break_down(patch, memory, "append")
+        await _awaited(call(chat, history[::2]))
+        await _awaited(call(chat, history[::2]) if call is TieredMemory.set else chat.aget())
+
+    await chat.aget()
+
+    assert contents(chat.get_all()) == ["My cat is called Mia.", "My dog is called Rex."]
+    assert sorted(one.content for one in memory.sync.list("bob")) == sorted(contents(history))
+
+
 @pytest.mark.parametrize("journey", JOURNEYS, ids=lambda one: one.__name__.strip("_"))
 def test_what_waits_does_not_depend_on_one_object(
     journey: Callable[[TieredMemory], TieredMemory],
