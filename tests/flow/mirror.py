@@ -223,6 +223,19 @@ class Mirror:
 
     def forget(self, memory_id: str) -> None:
         """Forget a memory and the facts that rested on it alone."""
+        gone = self._resting_on(memory_id)
+        self.forgotten |= gone
+        self._lose(gone, gone)
+
+    def reworded(self, memory_id: str) -> None:
+        """Take back the facts that rested on what a record said before."""
+        if self.held[memory_id].memory.tier is LONG:
+            self.consumed.discard(memory_id)
+            gone = self._resting_on(memory_id)
+            self._lose(gone, gone - {memory_id})
+
+    def _resting_on(self, memory_id: str) -> set[str]:
+        """Return the memory and the facts that rest on it alone."""
         gone = {memory_id}
         while True:
             falling = {
@@ -231,15 +244,16 @@ class Mirror:
                 if one.memory.origin == "consolidation" and i not in gone and gone.issuperset(one.memory.source_ids)
             }
             if not falling:
-                break
+                return gone
             gone |= falling
-        self.forgotten |= gone
-        for one in gone:
+
+    def _lose(self, sources: set[str], removed: set[str]) -> None:
+        for one in removed:
             self.held.pop(one, None)
         for i, left in list(self.held.items()):
             if left.memory.tier is LONG:
-                sources = tuple(one for one in left.memory.source_ids if one not in gone)
-                self.held[i] = replace(left, memory=replace(left.memory, source_ids=sources))
+                kept = tuple(one for one in left.memory.source_ids if one not in sources)
+                self.held[i] = replace(left, memory=replace(left.memory, source_ids=kept))
 
     def moved_to(self, user: str, now: datetime) -> Mirror:
         """Return what an import of an export makes of these memories in an empty user."""

@@ -139,6 +139,8 @@ class Machine(RuleBasedStateMachine):
         updated = self.engine.update(mirror.user, chosen, **changed)
         assert updated.importance == importance
         mirror.held[chosen] = replace(mirror.held[chosen].stands(**changed), repeatable=False)
+        if text:
+            mirror.reworded(chosen)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
