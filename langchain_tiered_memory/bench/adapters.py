@@ -1,21 +1,26 @@
-"""What LangChain's adapters cost over the calls of the memory that they make.
+"""What the adapters of LangChain and LlamaIndex cost over the calls of the memory that they make.
 
     python -m langchain_tiered_memory.bench.adapters [--memories 1000] [--calls 200]
 
 One user, a store in a temporary folder, a free embedder. Each pair of calls alternates in one run; printed are the
-p50 of both and of their differences, in milliseconds.
+p50 of both and of their differences, in milliseconds. What is asynchronous is waited for on one event loop, both sides
+alike.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
+from llama_index.core.llms import ChatMessage
 
+import llamaindex_adapter as llama
 from langchain_tiered_memory import (
     MemorySystem,
     TieredChatMessageHistory,
@@ -30,7 +35,7 @@ from langchain_tiered_memory.embedding import HashedEmbedder
 Work = Callable[[str], object]
 
 
-def pairs(memory: MemorySystem) -> dict[str, tuple[Work, Work]]:
+def of_langchain(memory: MemorySystem) -> dict[str, tuple[Work, Work]]:
     """Return, by name, what a user calls and what that comes down to; each is given a text."""
     bare = memory.sync
     beside_chain, beside_history = bare.session(USER, "beside the chain"), bare.session(USER, "beside the history")
@@ -77,6 +82,36 @@ def pairs(memory: MemorySystem) -> dict[str, tuple[Work, Work]]:
     }
 
 
+def of_llamaindex(
+    memory: MemorySystem, wait: Callable[[Coroutine[Any, Any, object]], object]
+) -> dict[str, tuple[Work, Work]]:
+    """Return the same of LlamaIndex's side; `wait` runs what is asynchronous."""
+    bare = memory.sync
+    beside, nowhere = bare.session(USER, "beside the engine"), memory.session(USER, "nowhere")
+    engine = llama.TieredMemory(memory=memory, user_id=USER, session_id="engine")
+    retriever = llama.TieredMemoryRetriever(memory, USER)
+    block = llama.TieredMemoryBlock(memory, USER, accept_short_term_memory=False)
+    search = llama.create_memory_tools(memory, USER)[1]
+
+    async def noted(text: str) -> None:
+        await nowhere.context(recalled=())
+        await memory.recall(USER, text)
+
+    return {
+        "TieredMemory, put": (
+            lambda text: engine.put(ChatMessage(role="user", content=text)),
+            lambda text: beside.add({"role": "user", "content": text}),
+        ),
+        "TieredMemory, get": (engine.get, lambda text: bare.session(USER, "engine").context(text)),
+        "TieredMemoryBlock, aget": (
+            lambda text: wait(block.aget([ChatMessage(role="user", content=text)])),
+            lambda text: wait(noted(text)),
+        ),
+        "TieredMemoryRetriever, retrieve": (retriever.retrieve, lambda text: bare.recall(USER, text)),
+        "search_memories, call": (lambda text: search(query=text), lambda text: bare.recall(USER, text)),
+    }
+
+
 def measured(work: Work, bare: Work, said: list[str]) -> tuple[float, float, float]:
     """Return the p50 of both, and of the differences, in milliseconds."""
     took: list[tuple[float, float]] = []
@@ -99,12 +134,14 @@ def main() -> None:
     given = asked.parse_args()
     rng = random.Random(1)
     memory = MemorySystem.open(embedder=HashedEmbedder())
-    with memory.sync:
+    with memory.sync, asyncio.Runner() as loop:
         fill(memory.sync, given.memories, rng)
-        print(f"{'':34s} {'adapter':>9s} {'bare':>9s} {'over':>9s}   p50 in ms")
-        for name, (work, bare) in pairs(memory).items():
-            whole, alone, over = measured(work, bare, texts(given.calls, rng))
-            print(f"{name:34s} {whole:9.3f} {alone:9.3f} {over:9.3f}")
+        sides = {"LangChain": of_langchain(memory), "LlamaIndex": of_llamaindex(memory, loop.run)}
+        for side, pairs in sides.items():
+            print(f"{side:34s} {'adapter':>9s} {'bare':>9s} {'over':>9s}   p50 in ms")
+            for name, (work, bare) in pairs.items():
+                whole, alone, over = measured(work, bare, texts(given.calls, rng))
+                print(f"{name:34s} {whole:9.3f} {alone:9.3f} {over:9.3f}")
 
 
 if __name__ == "__main__":
