@@ -178,14 +178,26 @@ class ExtractedFact:
     Attributes:
         content: The statement.
         memory_type: `fact` or `preference`.
-        slot: The single-valued attribute it states.
+        slot: The single-valued attribute it states: "employer". Of an attribute that has several values at once, each
+            is a slot of its own, named family, colon, which: "pet:cat", "taste:sushi".
         source_ids: The memories it was found in, at least one.
+        value: What the slot is said to be, folded, so that two statements with equal values say the same of it; None
+            when only the content tells.
+        negated: Whether it says that the slot is no longer, or never was, this value.
+        observed_at: Since when it is true, where the text says so; None: since it was said.
+        valid_to: When it stopped being true, where the text says so; None: it still is.
+        spans: For each source the first character of the statement in its text and the one after its last.
     """
 
     content: str
     memory_type: MemoryType = MemoryType.FACT
     slot: str | None = None
     source_ids: tuple[str, ...]
+    value: str | None = None
+    negated: bool = False
+    observed_at: datetime | None = None
+    valid_to: datetime | None = None
+    spans: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
 
 
 def lent_sources(memory: Memory) -> tuple[str, ...]:
