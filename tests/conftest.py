@@ -42,6 +42,8 @@ def pytest_configure() -> None:
             del os.environ[name]
     os.environ.update(_QUIET)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A property holds or not; how busy the machine is has no say in it.
     settings.register_profile("patient", settings(), deadline=None)
     settings.load_profile("patient")
