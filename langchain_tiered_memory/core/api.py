@@ -251,10 +251,14 @@ class SyncMemory(Protocol):
         Places messages, promotes or lets go what is past its life, embeds what waits, brings the vector index up to
         date, and finishes erasures. What fails is named in the report and stays due.
 
+        Long-term memories are forgotten by `Settings.forgetting` alone, which by default lets nothing go; the report
+        names them with the reason. They go as by `forget`, for good, so nothing brings the same memory back: neither
+        consolidation nor an import. What is recalled while it is about to go stays, until another run.
+
         Args:
             user_id: Whose; None for all users.
             compact: Also give freed space back where a store can.
-            dry_run: Change nothing; say what would be promoted and let go.
+            dry_run: Change nothing; say what would be promoted, let go and forgotten.
         """
 
     def reindex(self, user_id: str | None = None) -> ReindexReport:

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from typing import ClassVar
 
-from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.checking import LONGEST, check_types, demand, is_share
+from langchain_tiered_memory.core.retention import ForgettingRule, ForgettingSettings
+
+__all__ = [
+    "LEAST_WINDOW_TOKENS",
+    "LONGEST",
+    "ExtractionSettings",
+    "ForgettingRule",
+    "ForgettingSettings",
+    "MaintenanceSettings",
+    "PlacementSettings",
+    "RankingWeights",
+    "SearchSettings",
+    "Settings",
+    "ShortTermSettings",
+    "WorkingSettings",
+]
 
 LEAST_WINDOW_TOKENS = 16
 """A budget below this has no room for a message and the mark of a cut."""
-LONGEST = timedelta(days=365_000)
-"""No duration is longer, so that no instant leaves the calendar."""
 _ROUNDING = 1e-6
 _LEAST_BATCH = 256
 _AROUND_TOKENS = 4_000
-
-
-def _demand(holds: object, name: str, value: object, allowed: str) -> None:
-    if not holds:
-        raise ConfigError(f"{name}={shown(value)} cannot be used: {allowed}")
-
-
-def _check_types(settings: object, room: str) -> None:
-    """Refuse a field whose value is of another type than its default's."""
-    for one in fields(settings):  # type: ignore[arg-type] # a dataclass
-        value, default = getattr(settings, one.name), one.default
-        wanted = (timedelta, type(None)) if default is None else type(default)
-        whole = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
-        exact = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
-        named = wanted.__name__ if isinstance(wanted, type) else "timedelta, or None"
-        _demand(exact or whole, f"{room}.{one.name}", value, f"a {named} is needed")
-        short = not isinstance(value, timedelta) or value <= LONGEST
-        _demand(short, f"{room}.{one.name}", value, f"at most {LONGEST.days} days are possible")
-
-
-def _share(value: float) -> bool:
-    return math.isfinite(value) and 0 <= value <= 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +51,14 @@ class WorkingSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        _check_types(self, "working")
+        check_types(self, "working")
         least = LEAST_WINDOW_TOKENS
-        _demand(self.max_tokens >= least, "working.max_tokens", self.max_tokens, f"at least {least} tokens")
-        _demand(_share(self.system_share), "working.system_share", self.system_share, "a share in [0, 1]")
-        _demand(_share(self.memory_share), "working.memory_share", self.memory_share, "a share in [0, 1]")
-        _demand(_share(self.standing_share), "working.standing_share", self.standing_share, "a share in [0, 1]")
+        demand(self.max_tokens >= least, "working.max_tokens", self.max_tokens, f"at least {least} tokens")
+        demand(is_share(self.system_share), "working.system_share", self.system_share, "a share in [0, 1]")
+        demand(is_share(self.memory_share), "working.memory_share", self.memory_share, "a share in [0, 1]")
+        demand(is_share(self.standing_share), "working.standing_share", self.standing_share, "a share in [0, 1]")
         ttl = self.transcript_ttl
-        _demand(ttl is None or ttl > timedelta(0), "working.transcript_ttl", ttl, "a positive time, or None")
+        demand(ttl is None or ttl > timedelta(0), "working.transcript_ttl", ttl, "a positive time, or None")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +76,11 @@ class PlacementSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        _check_types(self, "placement")
-        _demand(_share(self.long_term_above), "placement.long_term_above", self.long_term_above, "in [0, 1]")
-        _demand(self.max_passages >= 1, "placement.max_passages", self.max_passages, "at least 1")
-        _demand(self.max_content_bytes >= 1, "placement.max_content_bytes", self.max_content_bytes, "at least 1")
-        _demand(self.repeat_within >= timedelta(0), "placement.repeat_within", self.repeat_within, "no negative time")
+        check_types(self, "placement")
+        demand(is_share(self.long_term_above), "placement.long_term_above", self.long_term_above, "in [0, 1]")
+        demand(self.max_passages >= 1, "placement.max_passages", self.max_passages, "at least 1")
+        demand(self.max_content_bytes >= 1, "placement.max_content_bytes", self.max_content_bytes, "at least 1")
+        demand(self.repeat_within >= timedelta(0), "placement.repeat_within", self.repeat_within, "no negative time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +96,10 @@ class ShortTermSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        _check_types(self, "short_term")
-        _demand(self.ttl > timedelta(0), "short_term.ttl", self.ttl, "a positive time")
-        _demand(self.promote_after_reads >= 1, "short_term.promote_after_reads", self.promote_after_reads, "at least 1")
-        _demand(_share(self.promote_importance), "short_term.promote_importance", self.promote_importance, "in [0, 1]")
+        check_types(self, "short_term")
+        demand(self.ttl > timedelta(0), "short_term.ttl", self.ttl, "a positive time")
+        demand(self.promote_after_reads >= 1, "short_term.promote_after_reads", self.promote_after_reads, "at least 1")
+        demand(is_share(self.promote_importance), "short_term.promote_importance", self.promote_importance, "in [0, 1]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +117,11 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        _check_types(self, "search")
-        _demand(self.exact_up_to >= 0, "search.exact_up_to", self.exact_up_to, "at least 0")
-        _demand(self.snapshot_bytes > 0, "search.snapshot_bytes", self.snapshot_bytes, "more than 0 bytes")
-        _demand(self.embed_pending >= 0, "search.embed_pending", self.embed_pending, "at least 0")
-        _demand(self.rerank >= 1, "search.rerank", self.rerank, "at least 1")
+        check_types(self, "search")
+        demand(self.exact_up_to >= 0, "search.exact_up_to", self.exact_up_to, "at least 0")
+        demand(self.snapshot_bytes > 0, "search.snapshot_bytes", self.snapshot_bytes, "more than 0 bytes")
+        demand(self.embed_pending >= 0, "search.embed_pending", self.embed_pending, "at least 0")
+        demand(self.rerank >= 1, "search.rerank", self.rerank, "at least 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,12 +140,12 @@ class ExtractionSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        _check_types(self, "extraction")
+        check_types(self, "extraction")
         least = self.batch_tokens + _AROUND_TOKENS
-        _demand(self.batch >= 1, "extraction.batch", self.batch, "at least 1")
-        _demand(self.batch_tokens >= _LEAST_BATCH, "extraction.batch_tokens", self.batch_tokens, "at least 256 tokens")
-        _demand(self.max_calls >= 1, "extraction.max_calls", self.max_calls, "at least 1")
-        _demand(self.max_tokens >= least, "extraction.max_tokens", self.max_tokens, f"at least {least} tokens here")
+        demand(self.batch >= 1, "extraction.batch", self.batch, "at least 1")
+        demand(self.batch_tokens >= _LEAST_BATCH, "extraction.batch_tokens", self.batch_tokens, "at least 256 tokens")
+        demand(self.max_calls >= 1, "extraction.max_calls", self.max_calls, "at least 1")
+        demand(self.max_tokens >= least, "extraction.max_tokens", self.max_tokens, f"at least {least} tokens here")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +163,10 @@ class MaintenanceSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        _check_types(self, "maintenance")
-        _demand(self.batch >= 1, "maintenance.batch", self.batch, "at least 1")
-        _demand(self.workers >= 1, "maintenance.workers", self.workers, "at least 1")
-        _demand(self.every >= timedelta(0), "maintenance.every", self.every, "no negative time")
+        check_types(self, "maintenance")
+        demand(self.batch >= 1, "maintenance.batch", self.batch, "at least 1")
+        demand(self.workers >= 1, "maintenance.workers", self.workers, "at least 1")
+        demand(self.every >= timedelta(0), "maintenance.every", self.every, "no negative time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,12 +179,13 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
+    forgetting: ForgettingSettings = field(default_factory=ForgettingSettings)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
         for one in fields(self):
             value, wanted = getattr(self, one.name), _ROOMS[one.name]
-            _demand(isinstance(value, wanted), f"settings.{one.name}", value, f"a {wanted.__name__} is needed")
+            demand(isinstance(value, wanted), f"settings.{one.name}", value, f"a {wanted.__name__} is needed")
 
 
 _ROOMS: Mapping[str, type] = {
@@ -203,6 +195,7 @@ _ROOMS: Mapping[str, type] = {
     "search": SearchSettings,
     "maintenance": MaintenanceSettings,
     "extraction": ExtractionSettings,
+    "forgetting": ForgettingSettings,
 }
 
 
@@ -235,11 +228,11 @@ class RankingWeights:
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
         for name, weight in self.weights().items():
-            _demand(_share(weight), f"weights.{name}", weight, "in [0, 1]")
+            demand(is_share(weight), f"weights.{name}", weight, "in [0, 1]")
         total = sum(self.weights().values())
-        _demand(abs(total - 1) < _ROUNDING, "weights", total, "the weights must add up to 1")
-        _demand(self.pool >= 1, "weights.pool", self.pool, "at least 1")
-        _demand(self.most_alike >= 0, "weights.most_alike", self.most_alike, "at least 0")
+        demand(abs(total - 1) < _ROUNDING, "weights", total, "the weights must add up to 1")
+        demand(self.pool >= 1, "weights.pool", self.pool, "at least 1")
+        demand(self.most_alike >= 0, "weights.most_alike", self.most_alike, "at least 0")
 
     def weights(self) -> Mapping[str, float]:
         """Return signal name to weight, in the order of the fields."""

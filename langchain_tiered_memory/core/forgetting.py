@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from langchain_tiered_memory.core.errors import BackendUnavailable, NotFound
 from langchain_tiered_memory.core.indexing import Indexing
@@ -47,6 +47,23 @@ class Forgetting:
             vectors=gone.vectors,
             pending=pending,
         )
+
+    def let_go(self, user_id: str, versions: Mapping[str, int], by: str) -> frozenset[str]:
+        """Forget records that are still what they were when they were chosen; return which went.
+
+        Args:
+            user_id: Whose.
+            versions: Id to the version of its row when it was chosen.
+            by: What chose them, for the history.
+        """
+        now = self._parts.clock()
+        gone = self._parts.records.forget(user_id, list(versions), now, by=by, versions=versions)
+        if gone.removed:
+            snapshot = self._snapshots.strict(user_id)
+            with snapshot.lock:
+                snapshot.forget([*gone.removed, *gone.derived])
+            self._clear(user_id, gone.removed)
+        return frozenset(gone.removed)
 
     def forget_user(self, user_id: str) -> ForgetReceipt:
         """Forget everything of a user; see `MemorySystem.forget_user`."""

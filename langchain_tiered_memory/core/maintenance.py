@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from langchain_tiered_memory.core.consolidation import Consolidation
 from langchain_tiered_memory.core.errors import NotFound, TieredMemoryError
+from langchain_tiered_memory.core.fading import Fading
 from langchain_tiered_memory.core.forgetting import Forgetting
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.lives import is_over, is_value
 from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.policy import Choice
 from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.question import is_due
-from langchain_tiered_memory.core.reports import MaintenanceReport
+from langchain_tiered_memory.core.reports import MaintenanceReport, PolicyChoice
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots
 
@@ -35,6 +37,7 @@ class Maintenance:
         consolidation: Consolidation,
         indexing: Indexing,
         forgetting: Forgetting,
+        fading: Fading,
     ) -> None:
         self._parts = parts
         self._snapshots = snapshots
@@ -42,6 +45,7 @@ class Maintenance:
         self._consolidation = consolidation
         self._indexing = indexing
         self._forgetting = forgetting
+        self._fading = fading
 
     def users(self) -> tuple[str, ...]:
         """Return every user that anything is known of."""
@@ -105,6 +109,7 @@ class Maintenance:
             return report  # what is left of an erased user is kept by nobody, and told in `failed`
         report = self._step(report, lambda: self._place(user_id, report))
         report = self._step(report, lambda: self._expire(user_id, report))
+        report = self._step(report, lambda: _told(report, user_id, *self._fading.run(user_id)))
         report = self._step(report, lambda: self._embed(user_id, report))
         return self._step(report, lambda: self._index(user_id, report))
 
@@ -125,11 +130,12 @@ class Maintenance:
 
     def _would(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         items = self._consolidation.sort(user_id, self._parts.clock(), everything=False, reads=False)
-        return replace(
+        due = replace(
             report,
             promoted=report.promoted + len(items.promote),
             expired=report.expired + len(items.let_go) + len(self._ended(user_id)),
         )
+        return _told(due, user_id, *self._fading.due(user_id))
 
     def _expire(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         now = self._parts.clock()
@@ -149,3 +155,14 @@ class Maintenance:
     def _index(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         indexed, unindexed = self._indexing.sync_index(user_id)
         return replace(report, indexed=report.indexed + indexed, unindexed=report.unindexed + unindexed)
+
+
+def _told(report: MaintenanceReport, user_id: str, gone: Sequence[Choice], left: int) -> MaintenanceReport:
+    """Return the report with what the policy let go, or would, of one user."""
+    chosen = tuple(PolicyChoice(user_id, one.memory.id, one.rule, one.reason) for one in gone)
+    return replace(
+        report,
+        forgotten=report.forgotten + len(chosen),
+        waiting=report.waiting + left,
+        chosen=(*report.chosen, *chosen),
+    )

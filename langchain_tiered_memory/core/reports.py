@@ -60,7 +60,24 @@ class ConsolidationReport:
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenanceReport:
+class PolicyChoice:
+    """A memory that the forgetting policy let go, or with `dry_run` would.
+
+    Attributes:
+        user_id: Whose it is.
+        id: Its id.
+        rule: The rule's name, or its conditions in words; "most_per_user" for the cap.
+        reason: What holds of it, in words.
+    """
+
+    user_id: str
+    id: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceReport(Shown):
     """What one `maintain` did, or with `dry_run` would do.
 
     Attributes:
@@ -72,6 +89,9 @@ class MaintenanceReport:
         unindexed: Vectors that left it.
         erased: Interrupted erasures of whole users that were finished.
         failed: What could not be done now and stays due, as sentences.
+        forgotten: Long-term memories that the forgetting policy let go.
+        waiting: Those that it would let go too, and leaves to the next run.
+        chosen: Which were forgotten, and why; of each user those of least worth first.
         dry_run: Whether nothing was changed.
     """
 
@@ -83,6 +103,9 @@ class MaintenanceReport:
     unindexed: int = 0
     erased: int = 0
     failed: tuple[str, ...] = ()
+    forgotten: int = 0
+    waiting: int = 0
+    chosen: tuple[PolicyChoice, ...] = ()
     dry_run: bool = False
 
 

@@ -6,6 +6,7 @@ from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.background import Background
 from langchain_tiered_memory.core.consolidation import Consolidation
 from langchain_tiered_memory.core.context import Contexts
+from langchain_tiered_memory.core.fading import Fading
 from langchain_tiered_memory.core.forgetting import Forgetting
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.maintenance import Maintenance
@@ -42,6 +43,7 @@ class Rooms:
             consolidation=self.consolidation,
             indexing=self.indexing,
             forgetting=self.forgetting,
+            fading=Fading(parts, self.snapshots, self.forgetting),
         )
         self.reading = Reading(parts, self.snapshots, self.maintenance)
         self.updating = Updating(parts, self.snapshots, self.admission, self.reading)

@@ -167,13 +167,29 @@ class RecordStore(MemoryStore, Protocol):
     def history(self, user_id: str, memory_id: str) -> tuple[HistoryEvent, ...]:
         """Return what happened to a record, oldest first; for a forgotten one the events without any content."""
 
-    def forget(self, user_id: str, ids: Sequence[str], now: datetime) -> Forgotten:
+    def forget(
+        self,
+        user_id: str,
+        ids: Sequence[str],
+        now: datetime,
+        *,
+        by: str = "forget",
+        versions: Mapping[str, int] | None = None,
+    ) -> Forgotten:
         """Remove records for good, in one transaction, and leave a tombstone and an open intent for every id asked.
 
         Records whose `source_ids` all went and whose origin is "consolidation" go too, repeatedly; the others lose
         those sources. Chains of slots close over the gap: what a forgotten record had superseded is superseded by its
         successor, or current again. History keeps the events without content. The ids need not exist here: the
         tombstone also holds for short-term items. An intent stays open until `close_intents`.
+
+        Args:
+            user_id: Whose.
+            ids: Which.
+            now: The present, for the history.
+            by: What does it, for the history.
+            versions: The versions of the rows by which they were chosen. Then no id is asked for whose row is not
+                there in this version, and none that other records cannot do without (`core.bonds.may_go`).
         """
 
     def erase(self, user_id: str, now: datetime) -> Mapping[str, int]:

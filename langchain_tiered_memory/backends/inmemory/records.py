@@ -8,7 +8,7 @@ from datetime import datetime
 
 from langchain_tiered_memory.backends.inmemory.rows import Table, head_of, own, own_memory, own_vectors
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
-from langchain_tiered_memory.backends.inmemory.writing import embed, erased_counts, forget, update, write
+from langchain_tiered_memory.backends.inmemory.writing import as_chosen, embed, erased_counts, forget, update, write
 from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
 from langchain_tiered_memory.core.ports import (
@@ -131,17 +131,27 @@ class InMemoryRecordStore:
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
-    def forget(self, user_id: str, ids: Sequence[str], now: datetime) -> Forgotten:
+    def forget(
+        self,
+        user_id: str,
+        ids: Sequence[str],
+        now: datetime,
+        *,
+        by: str = "forget",
+        versions: Mapping[str, int] | None = None,
+    ) -> Forgotten:
         """See `RecordStore.forget`."""
         asked = tuple(dict.fromkeys(ids))
-        if not asked:
-            return Forgotten()
         with self._lock:
+            if versions is not None:
+                asked = as_chosen(self._table.rows(user_id), asked, versions)
+            if not asked:
+                return Forgotten()
             shelf = self._shelves.setdefault(user_id, Shelf())
             open_ids = self._intents.setdefault(user_id, {})
             if open_ids is not None:
                 open_ids.update(dict.fromkeys(asked))
-            return forget(self._table.user(user_id), shelf, asked, now)
+            return forget(self._table.user(user_id), shelf, asked, now, by)
 
     def erase(self, user_id: str, now: datetime) -> Mapping[str, int]:  # noqa: ARG002 - an intent needs no date here
         """See `RecordStore.erase`."""

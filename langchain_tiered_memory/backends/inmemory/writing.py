@@ -16,6 +16,7 @@ from langchain_tiered_memory.backends.inmemory.rows import (
     updated,
 )
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
+from langchain_tiered_memory.core.bonds import may_go
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import (
@@ -30,7 +31,7 @@ from langchain_tiered_memory.core.ports import (
 from langchain_tiered_memory.core.slots import chain_key, file_in_chain
 from langchain_tiered_memory.core.text import normalize
 
-_FORGET, _UPDATE = "forget", "update"
+_UPDATE = "update"
 
 
 def write(table: Table, user_id: str, shelf: Shelf, change: Change, entries: Sequence[Entry]) -> tuple[Placed, ...]:
@@ -151,7 +152,14 @@ def _take_back(user: UserRows, shelf: Shelf, source: str, now: datetime, stamp: 
         shelf.empty_history(memory_id, now, _UPDATE)
 
 
-def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datetime) -> Forgotten:
+def as_chosen(rows: Mapping[str, Entry], asked: Sequence[str], versions: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the ids that are still what they were when they were chosen, and that others can do without."""
+    same = [one for one in asked if one in rows and rows[one].version == versions.get(one)]
+    free = may_go(same, {memory_id: row.memory for memory_id, row in rows.items()})
+    return tuple(one for one in same if one in free)
+
+
+def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datetime, by: str) -> Forgotten:
     """Do what `RecordStore.forget` says, but for the intents."""
     rows = {} if user is None else user.rows
     removed = tuple(memory_id for memory_id in asked if memory_id in rows)
@@ -160,11 +168,11 @@ def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datet
     if user is None:
         return Forgotten()
     stamp = user.version + 1
-    _mend(user, shelf, {*asked, *derived}, now, stamp, sources={*asked, *derived}, by=_FORGET)
+    _mend(user, shelf, {*asked, *derived}, now, stamp, sources={*asked, *derived}, by=by)
     dropped = [user.drop(memory_id, stamp) for memory_id in (*removed, *derived)]
     for row in dropped:
         shelf.replaced(row, None)
-        shelf.empty_history(row.memory.id, now, _FORGET)
+        shelf.empty_history(row.memory.id, now, by)
     return Forgotten(removed, derived, sum(len(row.vectors) for row in dropped))
 
 

@@ -19,6 +19,7 @@ from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.tables import Meta, table_of
 from langchain_tiered_memory.backends.sql.upkeep import Upkeep
 from langchain_tiered_memory.backends.sql.writing import Writer
+from langchain_tiered_memory.core.bonds import may_go
 from langchain_tiered_memory.core.errors import Conflict, NotFound
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
 from langchain_tiered_memory.core.ports import (
@@ -178,16 +179,31 @@ class SqlRecordStore:
 
     # Forgetting
 
-    def forget(self, user_id: str, ids: Sequence[str], now: datetime) -> Forgotten:
+    def forget(
+        self,
+        user_id: str,
+        ids: Sequence[str],
+        now: datetime,
+        *,
+        by: str = _FORGET,
+        versions: Mapping[str, int] | None = None,
+    ) -> Forgotten:
         """See `RecordStore.forget`."""
         asked = tuple(dict.fromkeys(ids))
         if not asked:
             return Forgotten()
         with self._link.write("forget memories") as connection:
             version = self._shelf.counter.open(connection, user_id)
-            removed = tuple(self._writer.versions(connection, user_id, asked))
-            removed = tuple(memory_id for memory_id in asked if memory_id in set(removed))
-            forgotten = self._lose(connection, user_id, Loss(asked, removed, _FORGET, now), version)
+            there = self._writer.versions(connection, user_id, asked)
+            if versions is not None:
+                same = [one for one in asked if one in there and there[one] == versions.get(one)]
+                free = may_go(same, self._reader.ties(connection, user_id))
+                asked = tuple(one for one in same if one in free)
+                if not asked:
+                    connection.rollback()
+                    return Forgotten()
+            removed = tuple(memory_id for memory_id in asked if memory_id in there)
+            forgotten = self._lose(connection, user_id, Loss(asked, removed, by, now), version)
             self._annals.tombstones.add(connection, user_id, (*asked, *forgotten.derived))
             self._annals.intend(connection, user_id, asked)
         return forgotten

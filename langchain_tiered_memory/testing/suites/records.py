@@ -7,6 +7,7 @@ from langchain_tiered_memory.testing.suites.access import EmbedCases, TouchCases
 from langchain_tiered_memory.testing.suites.applying import ApplyCases, HistoryCases
 from langchain_tiered_memory.testing.suites.chains import SlotCases
 from langchain_tiered_memory.testing.suites.changes import ChangesCases, ConcurrencyCases
+from langchain_tiered_memory.testing.suites.choosing import ChosenCases
 from langchain_tiered_memory.testing.suites.forgetting import EraseCases, ForgetCases, IntentCases
 from langchain_tiered_memory.testing.suites.indexing import IndexCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
@@ -20,6 +21,7 @@ class RecordStoreContract(
     HistoryCases,
     SlotCases,
     ForgetCases,
+    ChosenCases,
     IntentCases,
     EraseCases,
     RewordingCases,
