@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Self, overload
 
-from langchain_tiered_memory.core.shown import Shown
-
 UNSET_TIME = datetime.min.replace(tzinfo=UTC)
 
 
@@ -40,7 +38,7 @@ def new_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory(Shown):
+class Memory:
     """One remembered thing. The first six fields are enough to build one.
 
     Attributes:
@@ -132,7 +130,7 @@ class ScoredMemory(Memory):
         return cls(**plain, score=score, explanation=explanation)
 
 
-class RecallResult(Shown, Sequence[ScoredMemory]):
+class RecallResult(Sequence[ScoredMemory]):
     """The hits of one recall, best first. Compares equal to any sequence of the same hits, so `== []` when empty.
 
     Attributes:

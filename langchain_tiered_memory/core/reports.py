@@ -77,7 +77,7 @@ class PolicyChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenanceReport(Shown):
+class MaintenanceReport:
     """What one `maintain` did, or with `dry_run` would do.
 
     Attributes:
