@@ -35,6 +35,14 @@ class Session:
         """Which session it is."""
         return self.sync.address.session_id
 
+    def _repr_html_(self) -> str:
+        """Return what is known of the session as HTML; nothing is read for it."""
+        return self.sync._repr_html_()
+
+    def __rich__(self) -> SyncSession:
+        """Return what rich shows."""
+        return self.sync
+
     async def add(self, *messages: Any) -> tuple[Message, ...]:
         return await self._pools.call(self.sync.add, *messages)
 

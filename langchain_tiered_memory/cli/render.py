@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from datetime import datetime
 from typing import Any
 
 from rich.table import Table
@@ -12,35 +11,24 @@ from rich.text import Text
 
 from langchain_tiered_memory.cli.rows import Rows
 from langchain_tiered_memory.cli.screen import plain, said
-from langchain_tiered_memory.core.model import HistoryEvent, Memory, ScoredMemory, Tier
-from langchain_tiered_memory.core.reports import ConsolidationReport, Status
+from langchain_tiered_memory.core.model import HistoryEvent, Memory, ScoredMemory
+from langchain_tiered_memory.core.reports import Status
+from langchain_tiered_memory.views.words import TIERS, consolidated, counted, day, moment
 
-TIERS: Mapping[Tier | None, str] = {Tier.LONG_TERM: "long-term", Tier.SHORT_TERM: "short-term", None: "-"}
-_HOURS = "%H:%M"
-
-
-def day(instant: datetime) -> str:
-    """Return the local day in words, "6 Apr 2026"."""
-    local = _local(instant)
-    return f"{local.day} {local:%b} {local.year}"
-
-
-def moment(instant: datetime) -> str:
-    """Return local day and time, "6 Apr 2026 18:30"."""
-    return f"{day(instant)} {_local(instant):{_HOURS}}"
-
-
-def _local(instant: datetime) -> datetime:
-    """Return the instant in local time; at the ends of the calendar there is none."""
-    try:
-        return instant.astimezone()
-    except (OverflowError, OSError, ValueError):
-        return instant
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return a number and its noun, "1 item" or "2 items"."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+__all__ = [
+    "TIERS",
+    "about",
+    "consolidated",
+    "content",
+    "counted",
+    "day",
+    "events",
+    "figures",
+    "hits",
+    "memories",
+    "moment",
+    "status",
+]
 
 
 def about(memory: Memory, *, with_id: bool = True) -> Text:
@@ -117,20 +105,3 @@ def status(report: Status) -> Table:
     for room, served_by in report.backends.items():
         made.add_row(Text(f"{room.replace('_', ' ')} in", "note"), said(served_by))
     return made
-
-
-def consolidated(report: ConsolidationReport) -> str:
-    """Return what a consolidation did, in a sentence or two."""
-    done = [
-        f"{counted(report.promoted, 'short-term item')} moved to long-term memory" if report.promoted else "",
-        f"{counted(report.facts, 'fact was', 'facts were')} added" if report.facts else "",
-        f"{counted(report.merged, 'statement')} confirmed what was known" if report.merged else "",
-        f"{counted(report.superseded, 'older value was', 'older values were')} superseded" if report.superseded else "",
-        f"{counted(report.expired, 'item')} past their time {'was' if report.expired == 1 else 'were'} let go"
-        if report.expired
-        else "",
-    ]
-    told = "; ".join(part for part in done if part) or "There was nothing to do"
-    rest = f" {counted(report.kept, 'short-term item stays', 'short-term items stay')} where they are."
-    failed = f" {counted(report.failed, 'source')} could not be read for facts and will be tried again."
-    return f"{told}.{rest if report.kept else ''}{failed if report.failed else ''}"

@@ -7,7 +7,6 @@ the markup of rich would obey.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
@@ -17,35 +16,16 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 from rich.theme import Theme
 
+from langchain_tiered_memory.views.terminal import STYLES
+from langchain_tiered_memory.views.words import plain, whole
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-THEME = Theme(
-    {
-        "step": "bold cyan",
-        "said": "default",
-        "note": "dim",
-        "score": "bold green",
-        "long_term": "green",
-        "short_term": "yellow",
-        "gone": "red",
-        "wrong": "bold red",
-        "command": "bold",
-    }
-)
+__all__ = ["Screen", "console", "jsonable", "plain", "said"]
+
+THEME = Theme(dict(STYLES))
 _LONGEST = 300
-_MADE_BLANK = re.compile(r"[\s\u2028\u2029]+")
-_OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
-"""Control characters, escapes, and marks that turn the direction of what follows."""
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-
-
-def plain(text: str, limit: int = _LONGEST) -> str:
-    """Return text as one line of at most `limit` characters that changes nothing in a terminal but what it shows."""
-    cut = text[: 4 * limit]  # a text of 10 MB is not searched to its end for the sake of its first line
-    line = _OBEYED.sub("", _MADE_BLANK.sub(" ", cut)).strip()
-    shown = _SURROGATE.sub("\ufffd", line)
-    return f"{shown[: limit - 1]}…" if len(shown) > limit or len(text) > len(cut) else shown
 
 
 def said(text: str, style: str = "said", limit: int = _LONGEST) -> Text:
@@ -56,7 +36,7 @@ def said(text: str, style: str = "said", limit: int = _LONGEST) -> Text:
 def jsonable(value: object) -> Any:
     """Return a value as JSON can hold it: instants as ISO 8601, lone surrogates as U+FFFD."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", str(value))
+        return whole(str(value))
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: jsonable(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,7 @@ from langchain_tiered_memory.core import asking, inputs
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.model import Context, Message, ScoredMemory
 from langchain_tiered_memory.core.opening import Opening
+from langchain_tiered_memory.core.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,32 @@ class Address:
     max_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What of a budget was taken when it was counted last.
+
+    Attributes:
+        what: "window" or "context".
+        tokens: What it cost.
+        max_tokens: The budget.
+    """
+
+    what: str
+    tokens: int
+    max_tokens: int
+
+
+_MOST_USED = 10_000
+"""Sessions of which it is kept in mind."""
+
+
 class Chats:
     """What sessions do, by address; sessions themselves hold nothing else."""
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
+        self._used: OrderedDict[tuple[str, str], Used] = OrderedDict()
+        self._lock = threading.Lock()
 
     def add(self, at: Address, messages: Sequence[object]) -> tuple[Message, ...]:
         """Append messages; see `SyncSession.add`."""
@@ -55,7 +79,9 @@ class Chats:
 
     def tokens(self, at: Address) -> int:
         """Return what the window costs; see `SyncSession.tokens`."""
-        return self._opening.rooms().sessions.tokens(self.window(at))
+        tokens = self._opening.rooms().sessions.tokens(self.window(at))
+        self._note(at, Used("window", tokens, at.max_tokens))
+        return tokens
 
     def context(
         self,
@@ -85,15 +111,30 @@ class Chats:
             weights=rooms.parts.weights,
         )
         hits = None if recalled is None else asking.hits("recalled", recalled, at.user_id)
-        return rooms.contexts.build(at.session_id, question, budget, asking.names("speakers", speakers), hits)
+        built = rooms.contexts.build(at.session_id, question, budget, asking.names("speakers", speakers), hits)
+        self._note(at, Used("context", built.tokens, budget))
+        return built
 
     def clear(self, at: Address) -> int:
         """Remove the transcript; see `SyncSession.clear`."""
+        with self._lock:
+            self._used.pop((at.user_id, at.session_id), None)
         return self._opening.rooms().parts.transcripts.clear(at.user_id, at.session_id)
+
+    def used(self, at: Address) -> Used | None:
+        """Return what was counted last, in this process; see `SyncSession.used`."""
+        return self._used.get((at.user_id, at.session_id))
+
+    def _note(self, at: Address, used: Used) -> None:
+        with self._lock:
+            self._used[at.user_id, at.session_id] = used
+            self._used.move_to_end((at.user_id, at.session_id))
+            if len(self._used) > _MOST_USED:
+                self._used.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
-class SyncSession:
+class SyncSession(Shown):
     """One conversation of a user. Holds nothing but its address: any number of objects may stand for one session.
 
     Attributes:
@@ -102,6 +143,11 @@ class SyncSession:
 
     _chats: Chats
     address: Address
+
+    @property
+    def used(self) -> Used | None:
+        """What the window or context that was counted last in this process cost; None before. Nothing is read."""
+        return self._chats.used(self.address)
 
     def add(self, *messages: Any) -> tuple[Message, ...]:
         """Append messages (`Message` or OpenAI-style dicts) to the transcript, and return them with ids and times.

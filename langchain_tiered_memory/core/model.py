@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Self, overload
 
+from langchain_tiered_memory.core.shown import Shown
+
 UNSET_TIME = datetime.min.replace(tzinfo=UTC)
 
 
@@ -38,7 +40,7 @@ def new_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Shown):
     """One remembered thing. The first six fields are enough to build one.
 
     Attributes:
@@ -130,7 +132,7 @@ class ScoredMemory(Memory):
         return cls(**plain, score=score, explanation=explanation)
 
 
-class RecallResult(Sequence[ScoredMemory]):
+class RecallResult(Shown, Sequence[ScoredMemory]):
     """The hits of one recall, best first. Compares equal to any sequence of the same hits, so `== []` when empty.
 
     Attributes:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from langchain_tiered_memory.core.model import Signal
+from langchain_tiered_memory.core.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Shown):
     """Why a memory is, or is not, recalled for a query.
 
     Attributes:
@@ -30,7 +31,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsolidationReport:
+class ConsolidationReport(Shown):
     """What one `consolidate` did.
 
     Attributes:
@@ -77,7 +78,7 @@ class PolicyChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenanceReport:
+class MaintenanceReport(Shown):
     """What one `maintain` did, or with `dry_run` would do.
 
     Attributes:
@@ -110,7 +111,7 @@ class MaintenanceReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ReindexReport:
+class ReindexReport(Shown):
     """What one `reindex` did.
 
     Attributes:
@@ -125,7 +126,7 @@ class ReindexReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Shown):
     """What is stored, and how it is served.
 
     Attributes:
@@ -158,7 +159,7 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class ForgetReceipt:
+class ForgetReceipt(Shown):
     """What a `forget` removed, counted per place.
 
     Attributes:
@@ -179,7 +180,7 @@ class ForgetReceipt:
 
 
 @dataclass(frozen=True, slots=True)
-class TransferReport:
+class TransferReport(Shown):
     """What an export or an import moved.
 
     Attributes:
