@@ -22,6 +22,7 @@ from langchain_tiered_memory.cli.words import in_words
 from langchain_tiered_memory.core.errors import ConfigError, InvalidInput, ModelMismatch, TieredMemoryError
 
 if TYPE_CHECKING:
+    from langchain_tiered_memory.core.config import ForgettingSettings
     from langchain_tiered_memory.core.engine import Engine
     from langchain_tiered_memory.core.ports import Embedder
 
@@ -94,6 +95,7 @@ class Store:
         settle: bool = False,
         index: bool = True,
         embedder: Embedder | None = None,
+        forgetting: ForgettingSettings | None = None,
     ) -> Iterator[Engine]:
         """Open the memory and close it at the end.
 
@@ -105,21 +107,24 @@ class Store:
             settle: Whether it is done at the end, so that the vector index follows what was written.
             index: Whether the vector index is needed; loading its driver is most of a short command's time.
             embedder: Another embedder than the default.
+            forgetting: What is forgotten by itself; None: nothing.
 
         Raises:
             ConfigError: There is no memory to look into.
         """
         vector_db = self.vector_db if index else "exact"
         path = self._folder(vector_db, make=make)
-        from langchain_tiered_memory.core.config import MaintenanceSettings, Settings
+        from langchain_tiered_memory.core.config import ForgettingSettings, MaintenanceSettings, Settings
         from langchain_tiered_memory.system import MemorySystem
+
+        quiet = MaintenanceSettings(automatic=False)
 
         system = MemorySystem(
             self.redis,
             vector_db,
             self.postgres,
             path=path,
-            settings=Settings(maintenance=MaintenanceSettings(automatic=False)),
+            settings=Settings(maintenance=quiet, forgetting=forgetting or ForgettingSettings()),
             embedder=embedder,
         )
         with system.sync as memory:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from langchain_tiered_memory.cli import render
+from langchain_tiered_memory.cli import fading, render
 from langchain_tiered_memory.cli.common import (
     FAILED,
     MISUSED,
@@ -97,11 +97,30 @@ def maintain(
     *,
     compact: Annotated[bool, typer.Option("--compact", help="Also give freed space back where a store can.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; say what is due.")] = False,
+    older_than: Annotated[
+        float | None, typer.Option("--older-than", metavar="DAYS", help="Forget what was stored longer ago.")
+    ] = None,
+    unused_for: Annotated[
+        float | None, typer.Option("--unused-for", metavar="DAYS", help="Forget what was not recalled for so long.")
+    ] = None,
+    importance_below: Annotated[
+        float | None, typer.Option("--importance-below", help="Forget what is less important, from 0 to 1.")
+    ] = None,
+    outdated: Annotated[bool, typer.Option("--outdated", help="Forget what was superseded or is over.")] = False,
+    at_most: Annotated[
+        int | None, typer.Option("--at-most", help="Keep so many long-term memories of a user, by their worth.")
+    ] = None,
 ) -> None:
-    """Do what is due and finish what was interrupted. A memory in use does this by itself, now and then."""
-    with store.opened() as memory:
+    """Do what is due and finish what was interrupted. A memory in use does this by itself, now and then.
+
+    Long-term memories are forgotten only when you say which: those of which all the conditions given hold, but for
+    pinned ones, preferences and what holds now. Look first with --dry-run: what is forgotten is gone for good.
+    """
+    policy = fading.policy(older_than, unused_for, importance_below, at_most, outdated=outdated)
+    with store.opened(forgetting=policy) as memory:
         report = memory.maintain(store.user, compact=compact, dry_run=dry_run)
-    store.screen.show(report, render.figures(report))
+        told = fading.contents(memory, report) if dry_run else {}
+    store.screen.show(report, render.figures(report, leave_out=("chosen",)), *fading.chosen(report, told))
     if report.failed:
         raise typer.Exit(FAILED)
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from langchain_tiered_memory import Conflict, ForgettingRule, ForgettingSettings, NotFound
+from langchain_tiered_memory.backends.inmemory import InMemoryVectorIndex
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.errors import BackendUnavailable
 from langchain_tiered_memory.testing import Crash, FakeExtractor, Fault, Plan
 from tests.flow.systems import QUIET, House
 from tests.flow.world import QUIET as WORLD_QUIET
-from tests.flow.world import World, assert_settled
+from tests.flow.world import World, assert_settled, empty, in_memory, opened, over_sql
 from tests.flow.worlds import MakeWorld, make_world
 
 __all__ = ["make_world"]
@@ -194,7 +196,16 @@ def test_a_run_is_bounded_and_the_next_goes_on(make_world: MakeWorld) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_interrupted_at_any_call_the_next_run_finishes(make_world: MakeWorld, when: Any) -> None:
+@pytest.mark.parametrize("where", ["memory", "sqlite"])
+def test_interrupted_at_any_call_the_next_run_finishes(tmp_path: Path, where: str, when: Any) -> None:
+    database = opened(tmp_path / "memory.db")
+
+    def make_world(**options: Any) -> World:
+        if where == "memory":
+            return in_memory(**options)
+        empty(database)
+        return over_sql(database, InMemoryVectorIndex(), **options)
+
     def prepared() -> World:
         world = make_world(settings=policy(OLD, batch=2))
         told(world.engine(), *map(str, range(5)))
@@ -211,6 +222,7 @@ def test_interrupted_at_any_call_the_next_run_finishes(make_world: MakeWorld, wh
         engine.maintain("ada")
         assert ids(engine) == set()
         assert_settled(world, ["ada"])
+    database.dispose()
 
 
 def test_a_store_that_does_not_answer_is_told_and_the_rest_is_done(world: World) -> None:
