@@ -16,7 +16,6 @@ app = typer.Typer(
     name="ltm",
     rich_markup_mode="rich" if get_terminal_size().columns >= _BOXES else None,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with:  ltm demo",

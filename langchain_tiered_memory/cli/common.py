@@ -210,10 +210,15 @@ def command(
         seen = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in [*own, *shared]]
         run.__signature__ = inspect.Signature(seen)  # type: ignore[attr-defined] # what typer reads
         run.__annotations__ = {one.name: one.annotation for one in seen}
-        app.command(name, epilog=f"Example:  {example}")(run)
+        app.command(name, help=_in_paragraphs(work.__doc__ or ""), epilog=f"Example:  {example}")(run)
         return work
 
     return register
+
+
+def _in_paragraphs(text: str) -> str:
+    """Return a docstring with one line to a paragraph, so that it is broken where the terminal ends."""
+    return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
 
 
 def _shared(*, everyone: bool) -> list[inspect.Parameter]:

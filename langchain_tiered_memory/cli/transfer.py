@@ -2,90 +2,183 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
-from langchain_tiered_memory.cli import formats, render
-from langchain_tiered_memory.cli.common import FAILED, Store, command, confirmed
-from langchain_tiered_memory.cli.formats import Element, Kind
+from langchain_tiered_memory.cli import formats, ours, render
+from langchain_tiered_memory.cli.common import FAILED, Store, command, confirmed, instant
+from langchain_tiered_memory.cli.formats import Kind
+from langchain_tiered_memory.cli.imported import JSONL, OPENAI, Imported, imported, views
 from langchain_tiered_memory.cli.screen import plain
-from langchain_tiered_memory.core.errors import Conflict
-from langchain_tiered_memory.core.model import Memory, NewMemory
+from langchain_tiered_memory.core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from langchain_tiered_memory.core.engine import Engine
+    from langchain_tiered_memory.importers import Reading
+    from langchain_tiered_memory.importers.found import Options
+    from langchain_tiered_memory.importers.source import Source
 
-T = TypeVar("T")
-
-_BATCH = 100
+_MORE = "What the file does not say"
 STANDARD_INPUT = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What an import did, or with `dry_run` would do.
-
-    Attributes:
-        kind: What the file holds: export, memories, messages, conversations.
-        memories: Memories added; with `dry_run` those in the file.
-        messages: Messages added to transcripts; likewise.
-        merged: Those that were there already.
-        skipped: Those that stay out: they were forgotten, or their id belongs to another content.
-        dry_run: Whether nothing was changed.
-    """
-
-    kind: Kind
-    memories: int = 0
-    messages: int = 0
-    merged: int = 0
-    skipped: int = 0
-    dry_run: bool = False
+_MEMORIES = (Kind.EXPORT, Kind.MEMORY)
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    command(app, "import", "ltm import chat.json --session chat-7 --dry-run")(import_)
+    command(app, "import", "ltm import conversations.json --dry-run")(import_)
     command(app, "export", "ltm export --user ada > ada.jsonl")(export)
+
+
+class Form(StrEnum):
+    """What `--format` takes."""
+
+    AUTO = "auto"
+    CHATGPT = "chatgpt"
+    WHATSAPP = "whatsapp"
+    LANGCHAIN = "langchain"
+    LLAMAINDEX = "llamaindex"
+    MEM0 = "mem0"
+    JSONL = "jsonl"
+    OPENAI = "openai"
+
+
+_OURS = (Form.JSONL, Form.OPENAI)
 
 
 def import_(
     store: Store,
     file: Annotated[str, typer.Argument(help="The file; - is standard input.")],
     *,
+    format: Annotated[Form, typer.Option("--format", help="What the file is; auto looks into it.")] = Form.AUTO,
     session: Annotated[
         str | None, typer.Option("--session", help="Where messages go; the file's name if left out.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and check the file, and change nothing.")] = False,
+    me: Annotated[
+        str | None, typer.Option("--me", metavar="NAME", help="WhatsApp: your name in the chat.", rich_help_panel=_MORE)
+    ] = None,
+    day_first: Annotated[
+        bool | None,
+        typer.Option(
+            "--day-first/--month-first",
+            help="WhatsApp: how to read 1/2; by default the whole file decides.",
+            show_default=False,
+            rich_help_panel=_MORE,
+        ),
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(
+            "--timezone", metavar="ZONE", help="Where its clock stood, as Europe/Oslo.", rich_help_panel=_MORE
+        ),
+    ] = None,
+    said_at: Annotated[
+        Any,
+        typer.Option(
+            "--said-at",
+            parser=instant,
+            metavar="INSTANT",
+            help="When undated messages were said.",
+            rich_help_panel=_MORE,
+        ),
+    ] = None,
+    all_branches: Annotated[
+        bool,
+        typer.Option("--all-branches", help="ChatGPT: also what was edited away.", rich_help_panel=_MORE),
+    ] = False,
+    source_user: Annotated[
+        str | None,
+        typer.Option("--source-user", metavar="ID", help="mem0: whose memories to take.", rich_help_panel=_MORE),
+    ] = None,
 ) -> None:
     """Add what a file holds to a user's memory. Importing a file again adds nothing.
 
-    Three kinds of file: an export of ours; JSON Lines of memories with content and any argument of remember; messages
-    with role and content, as a JSON array, as JSON Lines, or under "messages". Messages go through a session, so that
-    they are placed by their importance; memories go to long-term memory unless they name a tier.
+    Of other programs: ChatGPT's conversations.json, WhatsApp's text, messages of LangChain and LlamaIndex, mem0's
+    history or get_all. They go to long-term memory with their own dates.
+
+    Of ours: an export; JSON Lines of memories with content and any argument of remember; messages with role and
+    content, as a JSON array, as JSON Lines, or under "messages". Messages go through a session, so that they are
+    placed by their importance; memories go to long-term memory unless they name a tier.
     """
-    name = (Path(file).stem if file != STANDARD_INPUT else "import") if session is None else session
-    with store.screen.progress() as progress, _lines(file) as (lines, size):
-        task = progress.add_task(plain(f"reading {file}", 60), total=1.0 if size else None)
+    from langchain_tiered_memory.importers.found import Limits
+    from langchain_tiered_memory.importers.reading import options_of
+    from langchain_tiered_memory.importers.source import Source
 
-        def ticking() -> Iterator[str]:
-            for line in lines:
-                yield line
-                progress.advance(task, len(line) / size if size else 0)
+    source = Source(file if file != STANDARD_INPUT else typer.get_binary_stream("stdin"), Limits())
+    options = options_of(
+        source,
+        me=me,
+        day_first=day_first,
+        timezone=timezone,
+        said_at=said_at if isinstance(said_at, datetime) else None,
+        session=session,
+        all_branches=all_branches,
+        source_user=source_user,
+    )
+    reading = _reading(source, format, options)
+    with store.screen.progress() as progress:
+        task = progress.add_task(plain(f"reading {file}", 60), total=1.0 if source.size or reading else None)
 
-        kind, elements = formats.read(ticking(), lambda share: progress.update(task, completed=share))
+        def seen(share: float) -> None:
+            progress.update(task, completed=share)
+
+        if reading is None:
+            report = _of_ours(store, source, format, options, seen, dry_run=dry_run)
+        else:
+            report = _of_others(store, reading, seen, dry_run=dry_run)
+    store.screen.show(report, *views(report))
+
+
+def _reading(source: Source, form: Form, options: Options) -> Reading | None:
+    """Return another program's file as memories; None for one of ours."""
+    from langchain_tiered_memory.importers.detecting import detect
+    from langchain_tiered_memory.importers.reading import reading_of
+
+    if form in _OURS or (form is Form.AUTO and detect(source) is None):
+        return None
+    return reading_of(source, form, options)
+
+
+def _of_others(store: Store, reading: Reading, seen: Callable[[float], object], *, dry_run: bool) -> Imported:
+    from langchain_tiered_memory.importers import remember
+
+    if dry_run:
+        return imported(remember(None, store.user_id, reading, seen))
+    with store.opened(make=True, settle=True) as memory:
+        return imported(remember(memory, store.user_id, reading, seen))
+
+
+def _of_ours(
+    store: Store, source: Source, form: Form, options: Options, seen: Callable[[float], object], *, dry_run: bool
+) -> Imported:
+    name = source.name if options.session is None else options.session
+    with source.as_it_comes() as lines:
+        kind, elements = formats.read(_texts(lines, source.size, seen), seen)
+        found = JSONL if kind in _MEMORIES else OPENAI
+        if form is not Form.AUTO and form != found:
+            raise InvalidInput("format", str(form), f"the file holds {kind}, which are {found}")
         if dry_run:
-            report = _counted(kind, elements, name)
+            report = ours.counted(kind, elements, name)
         else:
             with store.opened(make=True, settle=True) as memory:
-                report = _IMPORTS[kind](memory, store.user_id, elements, name)
-    store.screen.show(report, render.figures(report))
+                report = ours.IMPORTS[kind](memory, store.user_id, elements, name)
+    because = "it was said so" if form is not Form.AUTO else f"its first element is one of {kind}"
+    return replace(report, format=found, because=because)
+
+
+def _texts(lines: Iterable[bytes], size: int, seen: Callable[[float], object]) -> Iterator[str]:
+    """Yield lines as text, and tell how much of the file they are."""
+    done = 0
+    for line in lines:
+        yield _text(line)
+        done += len(line)
+        if size:
+            seen(done / size)
 
 
 def export(
@@ -122,108 +215,9 @@ class _Bytes:
         typer.get_binary_stream("stdout").write(text.encode("utf-8", "surrogatepass"))
 
 
-@contextmanager
-def _lines(file: str) -> Iterator[tuple[Iterable[str], int]]:
-    """Yield the lines of a file and its size in bytes, 0 when that is not known."""
-    if file == STANDARD_INPUT:
-        yield map(_text, typer.get_binary_stream("stdin")), 0
-        return
-    with Path(file).open("rb") as lines:
-        yield map(_text, lines), Path(file).stat().st_size
-
-
 def _text(line: bytes) -> str:
     """Return a line as it was exported; in one that is not of ours what is no UTF-8 is kept as it is."""
     try:
         return line.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return line.decode("utf-8", "surrogateescape")
-
-
-def _counted(kind: Kind, elements: Iterator[Element], session: str) -> Imported:
-    """Check every element, and count."""
-    from langchain_tiered_memory.core.transfer import memory_in, message_in
-
-    memories = messages = 0
-    for place, element in enumerate(elements):
-        if kind is Kind.EXPORT:
-            is_memory = element.value["kind"] == "memory"
-            (memory_in if is_memory else message_in)(element.value, element.where, formats.MOST_BYTES)
-            memories, messages = memories + is_memory, messages + (not is_memory)
-        elif kind is Kind.MEMORY:
-            formats.memory(element)
-            memories += 1
-        elif kind is Kind.MESSAGE:
-            formats.message(element, session, place)
-            messages += 1
-        else:
-            messages += len([formats.message(one, session, at) for at, one in enumerate(formats.talk(element))])
-    return Imported(kind, memories, messages, dry_run=True)
-
-
-def _export(memory: Engine, user: str, elements: Iterator[Element], _: str) -> Imported:
-    # As characters: escapes would join surrogates that stand apart.
-    lines = (json.dumps(element.value, ensure_ascii=False) for element in elements)
-    report = memory.import_user(user, cast("TextIO", lines))  # a stream of lines is all that is asked of it
-    return Imported(Kind.EXPORT, report.memories, report.messages, report.merged, report.skipped)
-
-
-def _memories(memory: Engine, user: str, elements: Iterator[Element], _: str) -> Imported:
-    from langchain_tiered_memory.planning import system_clock
-
-    report, began, added = Imported(Kind.MEMORY), system_clock(), set[str]()
-    for batch in _batches(formats.memory(element) for element in elements):
-        stored, skipped = _remembered(memory, user, batch)
-        new = {one.id for one in stored if one.created_at >= began} - added
-        added |= new
-        report = replace(
-            report,
-            memories=report.memories + len(new),
-            merged=report.merged + len(stored) - len(new),
-            skipped=report.skipped + skipped,
-        )
-    return report
-
-
-def _remembered(memory: Engine, user: str, batch: Sequence[NewMemory]) -> tuple[tuple[Memory, ...], int]:
-    """Remember a batch; if one of it cannot be, all the others. Return what is remembered, and how many are not."""
-    try:
-        return memory.remember_many(user, batch), 0
-    except Conflict:
-        if len(batch) == 1:
-            return (), 1
-    parts = [_remembered(memory, user, [one]) for one in batch]
-    return tuple(one for stored, _ in parts for one in stored), sum(skipped for _, skipped in parts)
-
-
-def _messages(memory: Engine, user: str, elements: Iterator[Element], name: str) -> Imported:
-    session = memory.session(user, name)
-    held = {one.id for one in session.transcript()}
-    added = merged = 0
-    for batch in _batches(formats.message(element, name, place) for place, element in enumerate(elements)):
-        given = {one.id for one in session.add(*batch)}
-        added, merged = added + len(given - held), merged + len(batch) - len(given - held)
-        held |= given
-    return Imported(Kind.MESSAGE, messages=added, merged=merged)
-
-
-def _talks(memory: Engine, user: str, elements: Iterator[Element], name: str) -> Imported:
-    report = Imported(Kind.TALK)
-    for number, element in enumerate(elements, 1):
-        one = _messages(memory, user, formats.talk(element), name if number == 1 else f"{name}-{number}")
-        report = replace(report, messages=report.messages + one.messages, merged=report.merged + one.merged)
-    return report
-
-
-_IMPORTS: dict[Kind, Callable[[Engine, str, Iterator[Element], str], Imported]] = {
-    Kind.EXPORT: _export,
-    Kind.MEMORY: _memories,
-    Kind.MESSAGE: _messages,
-    Kind.TALK: _talks,
-}
-
-
-def _batches(things: Iterable[T]) -> Iterator[list[T]]:
-    each = iter(things)
-    while batch := list(islice(each, _BATCH)):
-        yield batch

@@ -12,6 +12,7 @@ _OPTIONS = {
     "k": "--k",
     "agent_id": "--agent",
     "session_id": "--session",
+    "session": "--session",
     "memory_type": "--type",
     "memory_types": "--type",
     "include_superseded": "--superseded",
@@ -26,8 +27,8 @@ _OPTIONS = {
     "postgres": "--postgres",
 }
 _SAME = frozenset(
-    "after as_of filter importance known_at limit metadata min_score name neighbors observed_at origin pinned role "
-    "slot tier weights".split()
+    "after as_of filter format importance known_at limit me metadata min_score name neighbors observed_at origin "
+    "pinned role said_at slot source_user tier timezone weights".split()
 )
 """Arguments whose options bear their names."""
 _CALL = re.compile(r"\b(consolidate|forget|list|maintain|recall|reindex|remember|status)\(\)")

@@ -58,7 +58,7 @@ def only_user(elements: Iterable[tuple[str, Any]]) -> None:
         if len(users) > _USERS_NAMED:
             break
     if len(users) > 1:
-        remedy = "the file holds memories of several users, and takes one: name whose with source_user"
+        remedy = "the file holds memories of several users: name the one whose are taken"
         raise InvalidInput("source_user", ", ".join(list(users)[:_USERS_NAMED]), remedy)
 
 

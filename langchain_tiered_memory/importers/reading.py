@@ -167,19 +167,42 @@ def read(
         InvalidInput: An argument cannot be used, or the file is in no format known here.
         OSError: It cannot be read.
     """
-    limits = limits or Limits()
-    source = Source(file, limits)
-    options = Options(
+    source = Source(file, limits or Limits())
+    options = options_of(
+        source,
+        me=me,
+        day_first=day_first,
+        timezone=timezone,
+        said_at=said_at,
+        session=session,
+        all_branches=all_branches,
+        source_user=source_user,
+    )
+    return reading_of(source, format, options)
+
+
+def options_of(
+    source: Source,
+    *,
+    me: str | None,
+    day_first: bool | None,
+    timezone: tzinfo | str | None,
+    said_at: datetime | None,
+    session: str | None,
+    all_branches: bool,
+    source_user: str | None,
+) -> Options:
+    """Return what `read` was told, checked."""
+    return Options(
         inputs.optional_label("me", me),
-        day_first,
+        None if day_first is None else inputs.flag("day_first", day_first),
         _zone(timezone),
         inputs.instant("said_at", said_at) or source.changed,
         inputs.optional_label("session", session),
-        all_branches,
+        inputs.flag("all_branches", all_branches),
         inputs.optional_label("source_user", source_user),
-        limits,
+        source.limits,
     )
-    return reading_of(source, format, options)
 
 
 def reading_of(source: Source, format: str, options: Options) -> Reading:
@@ -201,9 +224,9 @@ def reading_of(source: Source, format: str, options: Options) -> Reading:
 
 
 def _zone(given: tzinfo | str | None) -> tzinfo | None:
-    if not isinstance(given, str):
+    if given is None or isinstance(given, tzinfo):
         return given
     try:
         return ZoneInfo(given)
-    except (ValueError, OSError, KeyError):
+    except (ValueError, OSError, KeyError, TypeError, AttributeError):
         raise InvalidInput("timezone", given, "a name such as Europe/Oslo or UTC is needed") from None
