@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -51,6 +51,7 @@ class Wiring:
         self._owner = 0
         self._databases: list[Any] = []
         self._embedded: Any = None
+        self._watched: list[Callable[[], Mapping[str, int]]] = []
 
     def open(self) -> Parts:
         """Open every part; if one fails, those opened before it are closed again.
@@ -60,7 +61,7 @@ class Wiring:
             SchemaMismatch: A store was written by another version.
             ConfigError: Something needed is not installed or not a store.
         """
-        self._databases, self._embedded = [], None
+        self._databases, self._embedded, self._watched = [], None, []
         with ExitStack() as stack:
             folder = self._folder(stack)
             parts = self._parts(folder, stack)
@@ -111,7 +112,11 @@ class Wiring:
             weights=plan.weights,
             compact=self._compact,
             close=stack.close,
+            incidents=self._incidents,
         )
+
+    def _incidents(self) -> Mapping[str, int]:
+        return {name: times for told in self._watched for name, times in told().items()}
 
     def _long_term(
         self, folder: Path | None, stack: ExitStack
@@ -173,8 +178,10 @@ class Wiring:
             return store
         from langchain_tiered_memory.backends.redis import RedisItemStore
 
-        made = RedisItemStore(redis)
+        servers = self._plan.settings.servers
+        made = RedisItemStore(redis, timeout=servers.redis_timeout, pause=servers.pause)
         stack.callback(made.close)
+        self._watched.append(made.incidents)
         return made
 
     def _index(self, folder: Path | None, stack: ExitStack) -> tuple[VectorIndex | None, bool]:

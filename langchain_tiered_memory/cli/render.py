@@ -101,7 +101,10 @@ def _figure(value: object) -> Text:
 
 def status(report: Status) -> Table:
     """Return a status as a table: counts, then what serves each room."""
-    made = figures(report, leave_out=("backends",))
+    made = figures(report, leave_out=("backends", "incidents"))
     for room, served_by in report.backends.items():
         made.add_row(Text(f"{room.replace('_', ' ')} in", "note"), said(served_by))
+    for name, times in report.incidents.items():
+        if times:
+            made.add_row(Text(name.replace("_", " "), "note"), said(str(times)))
     return made

@@ -20,6 +20,7 @@ __all__ = [
     "PlacementSettings",
     "RankingWeights",
     "SearchSettings",
+    "ServerSettings",
     "Settings",
     "ShortTermSettings",
     "WorkingSettings",
@@ -170,6 +171,29 @@ class MaintenanceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How long servers are waited for. What is embedded always answers."""
+
+    redis_deadline: timedelta = timedelta(milliseconds=250)
+    """Most that waiting for Redis may add to one recall, all its questions together."""
+    redis_timeout: timedelta = timedelta(seconds=1)
+    """Longest that one question to Redis may take elsewhere; one with many rows may take longer."""
+    chroma_deadline: timedelta = timedelta(seconds=2)
+    """Most that a recall waits for a Chroma server; then it compares every vector instead."""
+    sql_deadline: timedelta = timedelta(seconds=30)
+    """Longest that one statement may take on PostgreSQL, waiting for other writers of the same user included."""
+    pause: timedelta = timedelta(seconds=2)
+    """A server that did not answer is not asked for so long; then one call finds out for all."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        check_types(self, "servers")
+        for one in fields(self):
+            value = getattr(self, one.name)
+            demand(value > timedelta(0), f"servers.{one.name}", value, "a positive time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings, by room."""
 
@@ -180,6 +204,7 @@ class Settings:
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
     forgetting: ForgettingSettings = field(default_factory=ForgettingSettings)
+    servers: ServerSettings = field(default_factory=ServerSettings)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -196,6 +221,7 @@ _ROOMS: Mapping[str, type] = {
     "maintenance": MaintenanceSettings,
     "extraction": ExtractionSettings,
     "forgetting": ForgettingSettings,
+    "servers": ServerSettings,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from langchain_tiered_memory.core.config import RankingWeights, Settings
@@ -29,6 +29,7 @@ class Parts:
         index_always: Whether the index is asked whatever the number of vectors.
         reranker: Orders the best hits anew, or None when the order of the search stands.
         compact: Gives freed space back where a store can.
+        incidents: Tells what went wrong on servers, by name.
         close: Closes what was opened for this system, and nothing that was given to it.
     """
 
@@ -47,3 +48,4 @@ class Parts:
     weights: RankingWeights
     compact: Callable[[], None]
     close: Callable[[], None]
+    incidents: Callable[[], Mapping[str, int]] = dict

@@ -125,6 +125,7 @@ class Reading:
                 "vector_index": "none" if self._parts.index is None else self._parts.index.name,
             },
             oldest_due_s=(now - min(due)).total_seconds() if due else None,
+            incidents=self._parts.incidents(),
         )
 
     def _held(self, user_id: str) -> tuple[list[Entry], int]:

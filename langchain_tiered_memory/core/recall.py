@@ -16,6 +16,7 @@ from langchain_tiered_memory.core.diversity import Crowd
 from langchain_tiered_memory.core.errors import BackendUnavailable, TieredMemoryError
 from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
+from langchain_tiered_memory.core.patience import waiting_at_most
 from langchain_tiered_memory.core.ports import Judgement
 from langchain_tiered_memory.core.question import Question, objection
 from langchain_tiered_memory.core.reports import Explanation
@@ -47,10 +48,11 @@ class Recall:
 
     def recall(self, question: Question) -> RecallResult:
         """Return the best k memories, count the access, and say what could not be read."""
-        result = self.look_up(question, question.text, self._seen(question))
-        if not question.touch or not result:
-            return result
-        return RecallResult(self.count_access(question.user_id, result), result.failed)
+        with waiting_at_most(self._parts.settings.servers.redis_deadline.total_seconds()):
+            result = self.look_up(question, question.text, self._seen(question))
+            if not question.touch or not result:
+                return result
+            return RecallResult(self.count_access(question.user_id, result), result.failed)
 
     def look_up(self, question: Question, text: str, window: Window) -> RecallResult:
         """Return the best k memories for `text` without counting an access."""

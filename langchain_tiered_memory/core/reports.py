@@ -142,6 +142,11 @@ class Status(Shown):
         model: The embedding model of the store; None while nothing is embedded.
         backends: Room to what serves it, passwords left out.
         oldest_due_s: Age in seconds of the oldest item past its life and not yet counted; None when there is none.
+        incidents: What went wrong on servers since this system was opened, as this process noticed it, by name:
+            `redis_unavailable` (questions without an answer), `redis_not_asked` (those that were not put for a while
+            after that), `redis_items_lost` (evicted, or let go before they were counted), `redis_users_lost` (whose
+            whole short-term memory was evicted), `redis_emptied` (flushed, or restarted without its data), and
+            `chroma_unavailable`, `chroma_not_asked`.
     """
 
     users: int = 0
@@ -156,6 +161,7 @@ class Status(Shown):
     model: str | None = None
     backends: Mapping[str, str] = field(default_factory=dict)
     oldest_due_s: float | None = None
+    incidents: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

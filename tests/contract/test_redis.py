@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from langchain_tiered_memory.backends.redis import RedisItemStore
 from langchain_tiered_memory.backends.redis.codec import digest
 from langchain_tiered_memory.core.ports import ItemStore
 from langchain_tiered_memory.testing.contracts import ItemStoreContract
+
+PATIENT = timedelta(seconds=20)
+"""A store answers or not; how busy the machine is has no say in it."""
 
 
 @pytest.fixture
@@ -23,7 +27,7 @@ def raw(redis_url: str) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def store(raw: redis.Redis, redis_url: str) -> Iterator[RedisItemStore]:
-    store = RedisItemStore(redis_url)
+    store = RedisItemStore(redis_url, timeout=PATIENT)
     yield store
     store.close()
 
@@ -43,4 +47,4 @@ class TestRedisItems(ItemStoreContract):
         return {key[len(start) :].decode("utf-8", "surrogatepass") for key in keys if key.startswith(start)}
 
     def reopened(self, store: ItemStore) -> ItemStore:
-        return RedisItemStore(redis.Redis.from_url(self.url))
+        return RedisItemStore(redis.Redis.from_url(self.url), timeout=PATIENT)

@@ -20,13 +20,20 @@ import redis.asyncio
 from langchain_tiered_memory.backends.redis import RedisItemStore, items, lua
 from langchain_tiered_memory.backends.redis.codec import GRACE, digest
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, SchemaMismatch
+from langchain_tiered_memory.core.patience import waiting_at_most
 from langchain_tiered_memory.core.ports import Entry, ItemStore, Touched
 from langchain_tiered_memory.testing.samples import DAY, HOSTILE, NOW, entry_of, passage
+from tests.proxy import Proxy
 
 ADA = "user:1"
 BASE = f"ltm:{{{digest(ADA)}}}:"
 INDEX = f"{BASE}index"
+VERSION = f"{BASE}version"
+OF_ALL = {b"ltm:users", b"ltm:life"}
+"""What is no user's own."""
 TOLERANCE_MS = 60_000
+PATIENT = timedelta(seconds=20)
+"""A store answers or not; how busy the machine is has no say in it."""
 
 
 @pytest.fixture
@@ -38,7 +45,7 @@ def raw(redis_url: str) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def store(raw: redis.Redis, redis_url: str) -> Iterator[RedisItemStore]:
-    store = RedisItemStore(redis_url)
+    store = RedisItemStore(redis_url, timeout=PATIENT)
     yield store
     store.close()
 
@@ -67,9 +74,9 @@ def test_all_keys_of_a_user_share_one_hash_tag(store: ItemStore, raw: redis.Redi
     for number, user in enumerate(HOSTILE.values()):
         store.put(user, [item(f"{number}", key="key"), item("*{x}")])
 
-    tags = {key.split(b"{")[1].split(b"}")[0] for key in keys(raw) - {b"ltm:users"}}
+    tags = {key.split(b"{")[1].split(b"}")[0] for key in keys(raw) - OF_ALL}
     assert tags == {digest(user).encode() for user in HOSTILE.values()}
-    assert len(keys(raw)) == 4 * len(HOSTILE) + 1
+    assert len(keys(raw)) == 5 * len(HOSTILE) + len(OF_ALL)
 
 
 def test_forgetting_a_user_leaves_not_even_the_name(store: ItemStore, raw: redis.Redis) -> None:
@@ -78,7 +85,7 @@ def test_forgetting_a_user_leaves_not_even_the_name(store: ItemStore, raw: redis
 
     store.forget(ADA)
 
-    assert keys(raw) == set()
+    assert keys(raw) == {b"ltm:life"}
 
 
 def test_prefixes_are_stores_of_their_own(raw: redis.Redis, redis_url: str) -> None:
@@ -161,11 +168,12 @@ def test_a_dropped_item_is_no_phantom(store: ItemStore, raw: redis.Redis, drop: 
     version = store.version(ADA)
     drop(key_of("a"))
 
-    assert store.get(ADA, ["a", "b"])[0].id == "b"
     assert store.touch(ADA, ["a"], NOW) == Touched(version)
     store.embed(ADA, {"a": [passage(0, 1)]})
     assert store.remove(ADA, {"a": None}) == ()
+    assert [one.id for one in store.get(ADA, ["a", "b"])] == ["b"]
     assert not raw.exists(key_of("a"))
+    assert store.version(ADA) == version + 1  # whoever looked for it has noticed, and so will all readers
     whole = store.changes(ADA, 0)
     assert [e.memory.id for e in whole.entries] == ["b"]
 
@@ -197,7 +205,7 @@ def test_a_user_whose_items_were_dropped_is_no_user(
 
     drop(INDEX)
     assert store.users() == ()
-    assert keys(raw) == set()
+    assert keys(raw) == {b"ltm:life"}
 
 
 def test_a_dropped_index_is_the_end_of_all_rows(store: ItemStore, drop: Callable[[str], None]) -> None:
@@ -206,7 +214,7 @@ def test_a_dropped_index_is_the_end_of_all_rows(store: ItemStore, drop: Callable
     version = store.version(ADA)
     drop(INDEX)
 
-    assert (store.version(ADA), store.get(ADA, ["a"]), store.users()) == (0, (), ())
+    assert (store.get(ADA, ["a"]), store.version(ADA), store.users()) == ((), 0, ())
     changes = store.changes(ADA, version)
     assert (changes.entries, changes.whole) == ((), True)
     store.touch(ADA, ["a"], NOW)
@@ -241,13 +249,13 @@ def test_many_rows_are_read_in_pages_with_what_changes_meanwhile(
     store.put(ADA, [item(f"new {n}") for n in range(35)])
     run, pages = store._run, []
 
-    def meanwhile(operation: str, *args: Any) -> Any:
+    def meanwhile(operation: str, *args: Any, **how: Any) -> Any:
         if operation == "read items":
             pages.append(1)
             if len(pages) == 2:
                 store.remove(ADA, {"0": None, "new 34": None})
                 store.put(ADA, [item("late")])
-        return run(operation, *args)
+        return run(operation, *args, **how)
 
     monkeypatch.setattr(store, "_run", meanwhile)
 
@@ -261,6 +269,49 @@ def test_many_rows_are_read_in_pages_with_what_changes_meanwhile(
     later = store.changes(ADA, version)
     assert {e.memory.id for e in later.entries} == {f"new {n}" for n in range(34)} | {"late"}
     assert (set(later.gone), later.whole) == ({"0", "new 34"}, False)
+
+
+def test_what_redis_lost_is_counted_once(store: RedisItemStore, raw: redis.Redis, redis_url: str) -> None:
+    """Items one by one, a user's index, and everything at once; what was forgotten was not lost."""
+    lost = ("redis_items_lost", "redis_users_lost", "redis_emptied")
+    other = RedisItemStore(redis_url)
+
+    def counted() -> tuple[int, ...]:
+        return tuple(store.incidents()[name] for name in lost)
+
+    def caught_up() -> int:
+        return store.changes(ADA, version).version
+
+    version = 0
+    for user in (ADA, "bob"):
+        store.put(user, [item(i) for i in "abcd"])
+    version = caught_up()
+    raw.delete(key_of("a"), key_of("b"))
+    store.get(ADA, ["a", "a", "c"])
+    version = caught_up()
+    version = caught_up()
+    assert counted() == (2, 0, 0)
+
+    raw.delete(INDEX)
+    store.get(ADA, ["c"])
+    version = caught_up()
+    assert (version, counted()) == (0, (2, 1, 0))
+
+    store.put(ADA, [item("e")])
+    version = caught_up()
+    other.forget(ADA)
+    version = caught_up()
+    assert (version, counted()) == (0, (2, 1, 0))
+
+    bob = store.changes("bob", 0).version
+    store.put(ADA, [item("e")])
+    version = caught_up()
+    raw.flushdb()
+    other.put(ADA, [item("f")])
+    version = caught_up()
+    store.changes("bob", bob)
+    assert counted() == (2, 1, 1)
+    other.close()
 
 
 # -- what is not ours --------------------------------------------------------------------------------------------------
@@ -353,16 +404,94 @@ def test_a_server_that_is_not_there_is_unavailable_at_once(url: str) -> None:
     store.close()
 
 
-def test_a_server_that_hangs_is_unavailable_in_time() -> None:
+@pytest.mark.parametrize("given", [False, True])
+def test_a_server_that_hangs_is_unavailable_in_time_and_then_not_asked_for_a_while(given: bool) -> None:  # noqa: FBT001
+    """Also through a client that was given and would wait, and try again, for many seconds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        store = RedisItemStore(f"redis://127.0.0.1:{port}", timeout=timedelta(milliseconds=50))
+        url = f"redis://127.0.0.1:{server.getsockname()[1]}"
+        store = RedisItemStore(redis.Redis.from_url(url) if given else url, timeout=timedelta(milliseconds=50))
         started = time.monotonic()
 
-        with pytest.raises(BackendUnavailable):
-            store.version(ADA)
+        for call in every_call(store):
+            with pytest.raises(BackendUnavailable):
+                call()
 
         assert time.monotonic() - started < 1
+        assert (store.incidents()["redis_unavailable"], store.incidents()["redis_not_asked"]) == (1, 9)
+
+
+def test_all_that_one_caller_asks_of_a_slow_server_is_bounded_together(store: ItemStore, raw: redis.Redis) -> None:
+    """Each answer alone would be in time. What brings rows may take longer as long as it is arriving."""
+    store.put(ADA, [item("a")])
+    with slow(raw, 0.15) as url:
+        far = RedisItemStore(url)
+        started = time.monotonic()
+        with waiting_at_most(0.25):
+            assert far.touch(ADA, ["a"], NOW).ids == {"a"}
+            with pytest.raises(BackendUnavailable):
+                far.touch(ADA, ["a"], NOW)
+            with pytest.raises(BackendUnavailable, match="no time is left"):
+                far.touch(ADA, ["a"], NOW)
+        assert time.monotonic() - started < 1
+        assert far.touch(ADA, ["a"], NOW).ids == {"a"}  # who was given up for want of time is asked again by others
+        far.close()
+
+
+@contextmanager
+def slow(raw: redis.Redis, seconds: float) -> Iterator[str]:
+    """Give an address where each answer of the server comes late."""
+    host = raw.get_connection_kwargs()
+    with Proxy((host["host"], host["port"])) as proxy:
+        proxy.delay = seconds
+        yield f"redis://127.0.0.1:{proxy.port}/0"
+
+
+def test_the_version_is_one_get(store: ItemStore, raw: redis.Redis) -> None:
+    def counts() -> dict[str, int]:
+        told: Any = raw.info("commandstats")
+        return {name.removeprefix("cmdstat_"): stat["calls"] for name, stat in told.items()}
+
+    store.put(ADA, [item("a")])
+    store.touch(ADA, ["a"], NOW)
+    expected, before = store.changes(ADA, 0).version, counts()
+
+    assert store.version(ADA) == expected
+
+    after = counts()
+    assert {name: n - before.get(name, 0) for name, n in after.items() if n != before.get(name)} == {
+        "get": 1,
+        "info": 1,
+    }
+
+
+def test_every_write_and_every_loss_that_is_noticed_moves_the_version_that_readers_get(
+    store: ItemStore, raw: redis.Redis
+) -> None:
+    store.put(ADA, [item(i, key=i) for i in "abcd"])
+    writes: list[Callable[[], object]] = [
+        lambda: store.put(ADA, [item("e")]),
+        lambda: store.touch(ADA, ["a"], NOW),
+        lambda: store.update(ADA, item("a"), NOW),
+        lambda: store.embed(ADA, {"a": [passage(0, 1)]}),
+        lambda: store.remove(ADA, {"b": None}),
+        lambda: (raw.delete(key_of("c")), store.get(ADA, ["c"])),
+        lambda: (raw.delete(key_of("d")), store.changes(ADA, 0)),
+    ]
+    for write in writes:
+        before = store.version(ADA)
+        write()
+        assert store.version(ADA) == before + 1 == store.changes(ADA, before).version
+        assert raw.pttl(VERSION) == pytest.approx(raw.pttl(INDEX), abs=1_000)
+
+
+def test_rows_of_an_earlier_release_have_a_version_too(store: ItemStore, raw: redis.Redis) -> None:
+    """It did not write the version by itself; nor does it stand when Redis evicted it."""
+    store.put(ADA, [item("a")])
+    version = store.version(ADA)
+    raw.delete(VERSION)
+
+    assert store.version(ADA) == version
+    assert raw.get(VERSION) == str(version).encode()
 
 
 def every_call(store: ItemStore) -> list[Callable[[], object]]:
@@ -443,4 +572,4 @@ def test_no_connection_stays_checked_out(store: RedisItemStore, raw: redis.Redis
     with pytest.raises(BackendUnavailable), out_of_memory(raw):
         store.put(ADA, [item("b")])
 
-    assert store._client.connection_pool._in_use_connections == set()
+    assert store._caller.client.connection_pool._in_use_connections == set()

@@ -17,7 +17,7 @@ import redis
 from numpy.typing import NDArray
 from sqlalchemy import create_engine, text
 
-from langchain_tiered_memory import MaintenanceSettings, MemorySystem, Settings
+from langchain_tiered_memory import MaintenanceSettings, MemorySystem, ServerSettings, Settings
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.errors import EmbeddingError
 from langchain_tiered_memory.embedding import HashedEmbedder
@@ -26,6 +26,7 @@ from tests.conftest import FakeClock
 __all__ = [
     "DAY",
     "MINUTE",
+    "PATIENT",
     "QUIET",
     "FailingEmbedder",
     "House",
@@ -38,7 +39,9 @@ __all__ = [
 
 DAY = timedelta(days=1)
 MINUTE = timedelta(minutes=1)
-QUIET = Settings(maintenance=MaintenanceSettings(automatic=False))
+PATIENT = ServerSettings(**dict.fromkeys(("redis_deadline", "redis_timeout", "chroma_deadline"), MINUTE))
+"""A server answers or not; how busy the machine is has no say in it."""
+QUIET = Settings(maintenance=MaintenanceSettings(automatic=False), servers=PATIENT)
 """Nothing happens that a test did not ask for."""
 
 

@@ -17,7 +17,7 @@ from langchain_tiered_memory.backends.inmemory import (
     InMemoryVectorIndex,
 )
 from langchain_tiered_memory.backends.sql.tables import METADATA
-from langchain_tiered_memory.core.config import MaintenanceSettings, RankingWeights, Settings
+from langchain_tiered_memory.core.config import MaintenanceSettings, RankingWeights, ServerSettings, Settings
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.importance import RuleScorer
 from langchain_tiered_memory.core.model import Memory, Message
@@ -40,7 +40,9 @@ from langchain_tiered_memory.tokens import TiktokenCounter
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 EVERYTHING = 1_000_000
 COUNTER = TiktokenCounter("o200k_base")
-QUIET = Settings(maintenance=MaintenanceSettings(automatic=False))
+PATIENT = ServerSettings(redis_deadline=timedelta(minutes=1))
+"""A server answers or not; how busy the machine is has no say in it."""
+QUIET = Settings(maintenance=MaintenanceSettings(automatic=False), servers=PATIENT)
 """Nothing happens but what the test calls."""
 
 

@@ -15,6 +15,7 @@ from langchain_tiered_memory.backends.inmemory import InMemoryVectorIndex
 from langchain_tiered_memory.backends.redis import RedisItemStore
 from langchain_tiered_memory.testing import FakeClock
 from tests.flow import systems
+from tests.flow.systems import PATIENT
 from tests.flow.world import World, empty, in_memory, opened, over_sql
 
 BACKENDS = ("memory", "sqlite", "servers")
@@ -48,7 +49,7 @@ def _on_sqlite(folder: Path, stack: ExitStack) -> MakeWorld:
 
 
 def _on_servers(redis_url: str, postgres_url: str, chroma_url: str, *, stack: ExitStack) -> MakeWorld:
-    items = RedisItemStore(redis_url)
+    items = RedisItemStore(redis_url, timeout=PATIENT.redis_timeout)
     stack.callback(items.close)
     index = ChromaVectorIndex.from_url(chroma_url)
     stack.callback(index.close)

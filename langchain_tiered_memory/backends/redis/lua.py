@@ -40,6 +40,25 @@ local function stamp()
   end
   return stamped
 end
+-- The version by itself, which a reader gets without a script. It is set last, and stands as long as the index.
+local function seal(set)
+  local left = redis.call('PTTL', index)
+  if left > 0 then
+    set('SET', base .. 'version', stamped, 'PX', whole(left))
+  elseif left == -1 then
+    set('SET', base .. 'version', stamped)
+  end
+end
+local function sealed(answer)
+  if stamped then seal(redis.call) end
+  return answer
+end
+-- Without the index nothing stands; whoever reads the version is to learn that.
+local function standing()
+  if redis.call('EXISTS', index) == 1 then return true end
+  redis.call('DEL', base .. 'version')
+  return false
+end
 local function changed(id)
   redis.call('ZADD', index, stamp(), '+' .. id)
   if redis.call('ZREM', index, '-' .. id) == 1 then redis.call('ZINCRBY', index, -1, '#gone') end
@@ -120,6 +139,13 @@ local function notice(id)
   gone(id)
   return true
 end
+local noticed = 0
+local function notice_all(dropped)
+  for _, id in ipairs(dropped) do
+    if not notice(id) then break end
+    noticed = noticed + 1
+  end
+end
 local function rows_of(ids)
   local rows, dropped = {}, {}
   for _, id in ipairs(ids) do
@@ -142,9 +168,7 @@ local function rows_of(ids)
       dropped[#dropped + 1] = id
     end
   end
-  for _, id in ipairs(dropped) do
-    if not notice(id) then break end
-  end
+  notice_all(dropped)
   return rows, dropped
 end
 """

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from langchain_tiered_memory.backends.redis.lua import COMMON, GONE, LIFE, ROWS_OF, VECTORS
 
-VERSION = COMMON + "return whole(version())"
+VERSION = (
+    COMMON
+    + """
+if not standing() then return '0' end
+stamped = whole(version())
+seal(redis.pcall)
+return stamped
+"""
+)
+"""For where the version does not stand by itself: nothing was ever written, or an earlier release wrote it."""
 
 PUT = (
     COMMON
@@ -98,7 +107,7 @@ if for_good then
 elseif latest then
   extend(index, latest, fresh)
 end
-return placed
+return sealed(placed)
 """
 )
 
@@ -130,7 +139,7 @@ if old[1] ~= '' then redis.call('ZREM', same(old[1]), id) end
 if k ~= '' then join(k, id, old[4], till, redis.call('EXISTS', same(k)) == 0) end
 changed(id)
 extend(index, till, false)
-return memory(id)
+return sealed(memory(id))
 """
 )
 
@@ -147,6 +156,7 @@ for _ = 1, tonumber(take()) do
     at = at + 1 + 2 * tonumber(ARGV[at + 1])
   end
 end
+return sealed(1)
 """
 )
 
@@ -163,18 +173,26 @@ for i = at + 1, #ARGV do
     changed(id)
   end
 end
-return {stamped or whole(version()), there}
+return sealed({stamped or whole(version()), there})
 """
 )
 
 GET = (
     COMMON
+    + ROWS_OF
     + """
-local found = {}
+if not standing() then return {{}, 0} end
+local found, dropped = {}, {}
 for i = at + 1, #ARGV do
-  if exists(ARGV[i]) then found[#found + 1] = {ARGV[i], memory(ARGV[i])} end
+  local id = ARGV[i]
+  if exists(id) then
+    found[#found + 1] = {id, memory(id)}
+  elseif redis.call('ZSCORE', index, '+' .. id) then
+    dropped[#dropped + 1] = id
+  end
 end
-return found
+notice_all(dropped)
+return sealed({found, noticed})
 """
 )
 
@@ -195,7 +213,7 @@ for i = at + 1, #ARGV, 2 do
   end
 end
 forget_gone()
-return removed
+return sealed(removed)
 """
 )
 
@@ -205,7 +223,8 @@ ROWS = (
     + """
 local ids = {}
 for i = at + 1, #ARGV do ids[#ids + 1] = ARGV[i] end
-return (rows_of(ids))
+local rows = rows_of(ids)
+return sealed({rows, noticed})
 """
 )
 
@@ -214,6 +233,7 @@ CHANGES = (
     + ROWS_OF
     + """
 local since, most = tonumber(take()), tonumber(take())
+if not standing() then return {'0', 1, {}, {}, 1, 0} end
 local last = version()
 local floor = tonumber(redis.call('ZSCORE', index, '#floor') or 0)
 local all = since <= 0 or since > last or since < floor
@@ -229,12 +249,12 @@ for _, member in ipairs(members) do
   if kind == '+' then ids[#ids + 1] = id end
   if kind == '-' and not all then removed[#removed + 1] = id end
 end
-if #ids > most then return {whole(last), all and 1 or 0, removed, ids, 0} end
+if #ids > most then return {whole(last), all and 1 or 0, removed, ids, 0, 0} end
 local rows, dropped = rows_of(ids)
 if not all then
   for _, id in ipairs(dropped) do removed[#removed + 1] = id end
 end
-return {stamped or whole(last), all and 1 or 0, removed, rows, 1}
+return sealed({stamped or whole(last), all and 1 or 0, removed, rows, 1, noticed})
 """
 )
 
@@ -250,7 +270,7 @@ for _, member in ipairs(redis.call('ZRANGE', index, 0, -1)) do
     count = count + redis.call('DEL', key)
   end
 end
-redis.call('DEL', index)
+redis.call('DEL', index, base .. 'version')
 return count
 """
 )
@@ -258,7 +278,7 @@ return count
 STANDING = (
     COMMON
     + """
-if redis.call('EXISTS', index) == 0 then return 0 end
+if not standing() then return 0 end
 local from = 0
 while true do
   local members = redis.call('ZREVRANGE', index, from, from + 99)
