@@ -16,6 +16,7 @@ from langchain_tiered_memory.bench.updates_judge import order, says, share
 from langchain_tiered_memory.bench.updates_report import failures, figures, lines
 from langchain_tiered_memory.bench.updates_run import BEFORE, EXTRACTORS, MODEL, RECENT, RULES, dated, measured
 from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.text import analyze
 from langchain_tiered_memory.embedding import HashedEmbedder
 
 START = datetime(2025, 1, 6, 9, tzinfo=UTC)
@@ -97,6 +98,15 @@ def test_the_data_are_small_and_in_the_package() -> None:
     folder = Path(updates.__file__).parent / "data"
 
     assert sum(file.stat().st_size for file in folder.glob("updates_*")) < 200_000
+
+
+@EVERY_LIFE
+def test_every_statement_of_the_perfect_model_is_borne_out_by_its_message(life: Life) -> None:
+    nobody = {*analyze("user"), *analyze("the")}
+
+    for one in life.said():
+        words = {*analyze(one.statement)} - nobody - {*analyze(one.speaker or "")}
+        assert not words.isdisjoint(analyze(one.text)), one.statement
 
 
 @EVERY_LIFE
