@@ -153,14 +153,15 @@ def _share(of: Mapping[str, Any], lost: int = 0) -> str:
 
 
 def failures(one: Measured, most: int) -> Iterator[str]:
-    """Iterate over lines that tell of the first pairs of the development half that the rules did not get right."""
+    """Iterate over lines that tell of some pairs of the development half that the rules did not get right."""
     if one.life.name != DEVELOPMENT:
         return
     ends, orders = one.kept[RULES].ends, one.orders[RULES]
     wrong = [pair for pair in one.life.pairs if orders[pair.id] != judge.ABOVE or ends[pair.id] != judge.RIGHT]
+    chosen = wrong[:: max(1, len(wrong) // most)][:most]  # of all kinds, which follow each other in the data
     yield ""
-    yield f"failures  {len(wrong)} of the {one.life.name} half, with the rules; the first {min(most, len(wrong))}"
-    for pair in wrong[:most]:
+    yield f"failures  {len(wrong)} of the {one.life.name} half, with the rules; {len(chosen)} of them"
+    for pair in chosen:
         ways = ", ".join(
             f"{way}: {one.orders[way][pair.id]}" for way in (*BASELINES, RULES, MODEL) if way in one.orders
         )

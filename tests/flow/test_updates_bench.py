@@ -307,6 +307,16 @@ def test_the_command_prints_its_tables_and_writes_the_same_as_json(
     assert told["command"] in shown
 
 
+def test_of_the_failures_of_the_development_half_as_many_are_told_as_are_asked_for() -> None:
+    found = measured(SMALL, HashedEmbedder(), (RULES,))
+
+    told = "\n".join(failures(found, 1))
+
+    assert "failures  1 of the development half" in told
+    assert SHED.new.text in told
+    assert HOME.new.text not in told
+
+
 def test_the_texts_of_the_half_that_is_held_apart_are_never_printed() -> None:
     apart = Life("held_apart", SMALL.pairs, SMALL.controls, SMALL.unrelated)
     found = measured(apart, HashedEmbedder(), (RULES,))
