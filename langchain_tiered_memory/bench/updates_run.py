@@ -13,7 +13,7 @@ from langchain_tiered_memory.bench.updates_data import Life, Said
 from langchain_tiered_memory.bench.updates_model import perfect_model
 from langchain_tiered_memory.core.config import ExtractionSettings, MaintenanceSettings, RankingWeights, Settings
 from langchain_tiered_memory.core.engine import Engine
-from langchain_tiered_memory.core.errors import EmbeddingError
+from langchain_tiered_memory.core.errors import EmbeddingError, ExtractionError
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import Embedder
 from langchain_tiered_memory.system import MemorySystem
@@ -79,6 +79,7 @@ def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACT
 
     Raises:
         EmbeddingError: The embedder failed.
+        ExtractionError: The extractor failed.
     """
     talk = dated(life)
     now = talk[-1][0] + _AFTERWARDS
@@ -94,9 +95,7 @@ def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACT
             if not orders:
                 orders[BEFORE] = _orders(memory, life, k, RankingWeights.DEFAULT)
                 orders[RECENT] = _orders(memory, life, k, RankingWeights.RECENT)
-            while memory.consolidate(_USER, everything=True).waiting:
-                pass
-            memory.reindex(_USER)
+            _consolidate(memory)
             orders[name] = _orders(memory, life, k, RankingWeights.DEFAULT)
             kept[name] = _kept(_everything(memory), life)
     return Measured(life, orders, kept)
@@ -132,6 +131,14 @@ def _say(memory: Engine, talk: Sequence[tuple[datetime, Said]]) -> None:
     report = memory.reindex(_USER)
     if report.failed:
         raise EmbeddingError("; ".join(report.failed))
+
+
+def _consolidate(memory: Engine) -> None:
+    """Consolidate everything, and embed what it drew."""
+    report = memory.consolidate(_USER, everything=True)
+    if left := report.failed + report.waiting:
+        raise ExtractionError(f"the facts of {left} messages could not be found")
+    memory.reindex(_USER)
 
 
 def _orders(memory: Engine, life: Life, k: int, weights: RankingWeights) -> dict[str, str]:
