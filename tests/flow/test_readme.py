@@ -3,67 +3,31 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from langchain_tiered_memory.cli.demo import run_demo
 from langchain_tiered_memory.cli.showing import two_days_later
+from tests.flow.blocks import Ran, blocks_of, left_out, promised, run
 
 README = Path(__file__).parents[2] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-
-
-RUNNER = """
-import contextlib, os, pathlib, runpy, sys, traceback
-
-for script in map(pathlib.Path, sys.argv[1:]):
-    os.chdir(script.parent)
-    with open("printed", "w", encoding="utf-8") as printed, contextlib.redirect_stdout(printed):
-        try:
-            runpy.run_path(str(script), run_name="__main__")
-        except Exception:
-            pathlib.Path("failed").write_text(traceback.format_exc(), encoding="utf-8")
-"""
+BLOCKS = blocks_of(README)
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A folder for each block, where it was run; by one process, which imports the frameworks once."""
-    made = [tmp_path_factory.mktemp("block") for _ in BLOCKS]
-    for folder, block in zip(made, BLOCKS, strict=True):
-        (folder / "block.py").write_text(block, encoding="utf-8")
-    scripts = [str(folder / "block.py") for folder in made]
-    subprocess.run([sys.executable, "-c", RUNNER, *scripts], timeout=300, check=True)
-    return made
-
-
-def promised(block: str) -> list[str]:
-    """Return what the comments of a block say that it prints, in order; "…" stands for anything."""
-    lines = re.findall(r"^ *# prints (.+)$", block, re.MULTILINE)
-    return [part.strip() for line in lines for part in line.split("…") if part.strip()]
-
-
-def left_out(parts: list[str], text: str) -> list[str]:
-    """Return which parts do not stand in a text, each after the one before."""
-    missing = []
-    for part in parts:
-        before, found, after = text.partition(part)
-        missing += [] if found else [part]
-        text = after if found else before
-    return missing
+def ran(tmp_path_factory: pytest.TempPathFactory) -> list[Ran]:
+    """The blocks after they were run."""
+    return run(BLOCKS, tmp_path_factory.mktemp("readme"))
 
 
 @pytest.mark.parametrize("place", range(len(BLOCKS)))
-def test_python_blocks_run_and_print_what_they_say(folders: list[Path], place: int) -> None:
-    failed = folders[place] / "failed"
-    printed = (folders[place] / "printed").read_text(encoding="utf-8")
+def test_python_blocks_run_and_print_what_they_say(ran: list[Ran], place: int) -> None:
+    block = ran[place]
 
-    assert not failed.exists(), failed.read_text(encoding="utf-8")
-    assert left_out(promised(BLOCKS[place]), printed) == [], printed
+    assert block.failed is None
+    assert left_out(promised(block.code), block.printed) == [], block.printed
 
 
 def test_a_block_that_prints_says_what() -> None:
