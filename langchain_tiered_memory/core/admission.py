@@ -183,6 +183,7 @@ class Admission:
             metadata=inputs.metadata(item.metadata),
             pinned=inputs.flag("pinned", item.pinned),
         )
+        inputs.stated(memory.slot, memory.metadata)
         return replace(memory, id=memory.id or derive_id(memory, user_id, observed_at))
 
     def _scored(self, text: str, kind: MemoryType, role: str | None) -> float:

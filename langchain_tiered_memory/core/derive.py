@@ -11,6 +11,7 @@ from datetime import datetime
 from langchain_tiered_memory.core.dates import days_told
 from langchain_tiered_memory.core.languages import named
 from langchain_tiered_memory.core.model import Memory, MemoryType
+from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.text import analyze, clean, normalize, passages
 
 _MONTHS = (
@@ -68,3 +69,20 @@ def passage_texts(memory: Memory, limit: int) -> Sequence[str]:
     """Return the texts to embed, one per passage, at least one; each starts with day and speaker."""
     before = f"[{said_on(memory)}] {memory.name}: " if memory.name else f"[{said_on(memory)}] "
     return tuple(before + part for part in passages(clean(memory.content), limit=limit) or [clean(memory.content)])
+
+
+def said_again(entry: Entry, memory: Memory, after: int) -> Entry:
+    """Return a memory that was parted from an entry's as an entry of its own, not embedded yet.
+
+    Args:
+        entry: The entry that it was parted from.
+        memory: The memory.
+        after: The last place in the order of writing of its chain; it comes next.
+    """
+    same = memory.content == entry.memory.content
+    return Entry(
+        memory=memory,
+        terms=terms(memory),
+        passages=entry.passages if same else len(passage_texts(memory, entry.passages)),
+        order=after + 1,
+    )

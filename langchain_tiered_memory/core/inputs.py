@@ -10,9 +10,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from langchain_tiered_memory.core.errors import InvalidInput
+from langchain_tiered_memory.core.errors import InvalidInput, shown
 from langchain_tiered_memory.core.lives import VALUES
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier, to_utc
+from langchain_tiered_memory.core.stated import CONFIRMED, NEGATED, SPANS, VALUE, is_instant, is_span
 
 MAX_ID_CHARS = 512
 """Longest id of a memory, session or agent, and longest slot, role, name or origin, in characters."""
@@ -156,6 +157,33 @@ def metadata(value: object, field: str = "metadata", max_bytes: int = MAX_METADA
     if len(text.encode("utf-8", "surrogatepass")) > max_bytes:
         raise InvalidInput(field, value, f"at most {max_bytes} bytes of JSON are possible")
     return copy
+
+
+def stated(slot: str | None, metadata: Mapping[str, Any]) -> None:
+    """Refuse what a value of a slot cannot state in its metadata; see `core/stated.py` for the keys."""
+    if slot is None:
+        return
+    if VALUE in metadata:
+        value = label(f"metadata.{VALUE}", metadata[VALUE])
+        if not value.strip():
+            raise InvalidInput(f"metadata.{VALUE}", value, "a blank text is no value: leave the key out")
+    if NEGATED in metadata:
+        flag(f"metadata.{NEGATED}", metadata[NEGATED])
+    for source, span in _told(SPANS, metadata):
+        if not is_span(span):
+            raise InvalidInput(f"metadata.{SPANS}", span, f"first and end in the text of {shown(source)} are needed")
+    for at, words in _told(CONFIRMED, metadata):
+        if not is_instant(at):
+            raise InvalidInput(f"metadata.{CONFIRMED}", at, "an instant of ISO 8601 with its time zone is needed")
+        if not isinstance(words, dict) or not all(one is None or isinstance(one, str) for one in words.values()):
+            raise InvalidInput(f"metadata.{CONFIRMED}", words, "a mapping of source ids to words, or None, is needed")
+
+
+def _told(key: str, metadata: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    told = metadata.get(key, {})
+    if not isinstance(told, dict):
+        raise InvalidInput(f"metadata.{key}", told, "a mapping is needed")
+    return told.items()
 
 
 def _json(value: object, depth: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,9 +10,34 @@ from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.filters import Predicate
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.ports import Entry
+from langchain_tiered_memory.core.slots import chain_key, linked
+from langchain_tiered_memory.core.stated import is_closed
 
-Find = Callable[[str], Memory | None]
-"""Returns a memory's head by id, or None."""
+
+class Past:
+    """What was known when: the chains of slots without the records that were written later."""
+
+    def __init__(self, heads: Callable[[], Iterable[Memory]]) -> None:
+        """Take a function that returns all heads, asked when it is needed."""
+        self._heads = heads
+        self._known: dict[datetime, dict[str, Memory]] = {}
+
+    def ended(self, memory: Memory, known_at: datetime) -> datetime | None:
+        """Return when a memory's period ended as far as was known at an instant; None while it was current.
+
+        What superseded it ends it now; where that was not known yet, the rest of the chain tells what did then.
+        """
+        if memory.superseded_by is None:
+            return memory.valid_to
+        if known_at not in self._known:
+            heads = {head.id: head for head in self._heads() if head.created_at <= known_at}
+            self._known[known_at] = heads
+        known = self._known[known_at]
+        if memory.superseded_by in known:
+            return memory.valid_to
+        chain = [head for head in known.values() if chain_key(head) == chain_key(memory)]
+        linked_then = linked(chain) if memory.slot is not None else ()
+        return next((one.valid_to for one in linked_then if one.id == memory.id), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +82,7 @@ def is_lost(entry: Entry, now: datetime, keeps: float) -> bool:
     return is_due(entry, now) and not entry.memory.pinned and entry.memory.importance < keeps
 
 
-def objection(entry: Entry, question: Question, now: datetime, find: Find) -> str | None:
+def objection(entry: Entry, question: Question, now: datetime, past: Past) -> str | None:
     """Return why this memory may not be an answer, in a few words; None when it may."""
     memory = entry.memory
     over = is_due(entry, now) if question.tier is Tier.SHORT_TERM else is_lost(entry, now, question.keeps)
@@ -69,7 +94,7 @@ def objection(entry: Entry, question: Question, now: datetime, find: Find) -> st
         return f"it is of type {memory.memory_type}"
     if question.agent_id is not None and memory.agent_id not in {None, question.agent_id}:
         return "it belongs to another agent"
-    return _untimely(memory, question, find) or _unmatched(memory, question)
+    return _untimely(memory, question, now, past) or _unmatched(memory, question)
 
 
 def _unmatched(memory: Memory, question: Question) -> str | None:
@@ -78,28 +103,18 @@ def _unmatched(memory: Memory, question: Question) -> str | None:
     return None
 
 
-def _untimely(memory: Memory, question: Question, find: Find) -> str | None:
+def _untimely(memory: Memory, question: Question, now: datetime, past: Past) -> str | None:
     """Judge by the two times: when it was true (`as_of`), and when it was known (`known_at`)."""
     known_at, as_of = question.known_at, question.as_of
     if known_at is not None and memory.created_at > known_at:
         return "it was not known yet"
     if as_of is not None and memory.observed_at > as_of:
         return "it was not true yet"
-    ended = memory.valid_to if known_at is None else _ended(memory, known_at, find)
+    ended = memory.valid_to if known_at is None else past.ended(memory, known_at)
     if as_of is not None:
         return "it was no longer true" if ended is not None and ended <= as_of else None
-    if ended is not None and not question.include_superseded:
-        return "a newer value superseded it"
-    return None
-
-
-def _ended(memory: Memory, known_at: datetime, find: Find) -> datetime | None:
-    """Return when a memory's period ended as far as was known then: at its next successor that was known."""
-    ended, seen, following = memory.valid_to, {memory.id}, memory.superseded_by
-    while following is not None and following not in seen:
-        seen.add(following)
-        successor = find(following)
-        if successor is None or successor.created_at <= known_at:
-            return ended
-        ended, following = successor.valid_to, successor.superseded_by
-    return None if memory.superseded_by is not None else ended
+    if ended is None or question.include_superseded:
+        return None
+    if is_closed(memory):  # it told its own end, which may lie ahead
+        return "it is no longer true" if ended <= (known_at or now) else None
+    return "a newer value superseded it"

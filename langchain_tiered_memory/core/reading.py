@@ -15,8 +15,9 @@ from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.question import is_due, is_lost, objection
 from langchain_tiered_memory.core.reports import Status
-from langchain_tiered_memory.core.search import finder
+from langchain_tiered_memory.core.search import past_of
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.summary import is_talk
 
 _COUNTED_AT_ONCE = 1_000_000
 
@@ -62,14 +63,14 @@ class Reading:
         snapshot = self._snapshots.strict(question.user_id)
         with snapshot.lock:
             heads = sorted(snapshot.entries(listing.tier), key=lambda entry: (-entry.order, entry.memory.id))
-            find = finder(snapshot)
+            past = past_of(snapshot)
             if listing.after is not None:
                 row = snapshot.row_of(listing.after)
                 if row is None:
                     raise NotFound(listing.after)
                 last = snapshot.entry(row)
                 heads = [h for h in heads if (-h.order, h.memory.id) > (-last.order, last.memory.id)]
-            found = [entry.memory for entry in heads if objection(entry, question, now, find) is None]
+            found = [entry.memory for entry in heads if objection(entry, question, now, past) is None]
         bodies = bodies_of(self._parts, question.user_id, found[: question.k])
         return tuple(memory for memory in bodies if listing.tier in {None, memory.tier})
 
@@ -106,7 +107,8 @@ class Reading:
             counts["long"] += sum(entry.memory.tier is Tier.LONG_TERM for entry in entries)
             counts["superseded"] += sum(not entry.memory.current for entry in entries)
             due += [e.expires_at for e in entries if e.expires_at is not None and e.expires_at <= now]
-        messages = sum(sum(self._parts.transcripts.sessions(user).values()) for user in users)
+        held = [self._parts.transcripts.sessions(user).items() for user in users]
+        messages = sum(count for sessions in held for session_id, count in sessions if is_talk(session_id))
         return Status(
             users=sum(map(self._known, users)) if user_id is not None else len(users),
             short_term=counts["short"],

@@ -20,7 +20,7 @@ from langchain_tiered_memory.core.patience import waiting_at_most
 from langchain_tiered_memory.core.ports import Judgement
 from langchain_tiered_memory.core.question import Question, objection
 from langchain_tiered_memory.core.reports import Explanation
-from langchain_tiered_memory.core.search import Found, Search, Window, finder
+from langchain_tiered_memory.core.search import Found, Search, Window, past_of
 from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.core.snapshots import Snapshots
 
@@ -107,7 +107,7 @@ class Recall:
         row = found.snapshot.row_of(memory_id)
         if row is None:
             return None
-        no = objection(found.snapshot.entry(row), question, now, finder(found.snapshot))
+        no = objection(found.snapshot.entry(row), question, now, past_of(found.snapshot))
         if window.shows(found.snapshot.entry(row).memory):
             no = "the session's window shows it already"
         if no is not None:
@@ -134,14 +134,14 @@ class Recall:
 
     def _ranked(self, found: Found, question: Question, now: datetime, window: Window) -> list[int]:
         """Return the rows that may be returned, best first: the most relevant that nothing speaks against, ranked."""
-        snapshot, find = found.snapshot, finder(found.snapshot)
+        snapshot, past = found.snapshot, past_of(found.snapshot)
         pool: list[int] = []
         need = max(question.weights.pool, question.k)
         for row in _by_relevance(found, need):
             entry = snapshot.entry(row)
             if window.shows(entry.memory) or str(entry.memory.tier) in found.failed:
                 continue
-            if objection(entry, question, now, find) is None:
+            if objection(entry, question, now, past) is None:
                 pool.append(row)
                 if len(pool) == need:
                     break
@@ -179,7 +179,7 @@ class Recall:
 
         What says nearly the same as others makes room while there is anything else.
         """
-        snapshot, find = found.snapshot, finder(found.snapshot)
+        snapshot, past = found.snapshot, past_of(found.snapshot)
         crowd = Crowd(self._parts.embedder.model_id, question.weights.most_alike)
         hits: dict[int, ScoredMemory] = {}
         spare: dict[int, ScoredMemory] = {}
@@ -191,7 +191,7 @@ class Recall:
             bodies = self._bodies(question.user_id, [snapshot.entry(row).memory for row in rows], unread)
             for row in rows:
                 body = bodies.get(snapshot.entry(row).memory.id)
-                if body is None or objection(replace(snapshot.entry(row), memory=body), question, now, find):
+                if body is None or objection(replace(snapshot.entry(row), memory=body), question, now, past):
                     continue
                 hit = ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question))
                 (hits if crowd.takes(snapshot.vector(row), body.content) else spare)[row] = hit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.model import Memory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import PassageVector, Vector, ref_memory_id
-from langchain_tiered_memory.core.question import Question, objection
+from langchain_tiered_memory.core.question import Past, Question, objection
 from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.text import analyze
@@ -82,14 +82,9 @@ class Found:
         return ranking.explain(values, parts, question.weights)
 
 
-def finder(snapshot: Snapshot) -> Callable[[str], Memory | None]:
-    """Return a function that finds a memory's head by id."""
-
-    def find(memory_id: str) -> Memory | None:
-        row = snapshot.row_of(memory_id)
-        return None if row is None else snapshot.entry(row).memory
-
-    return find
+def past_of(snapshot: Snapshot) -> Past:
+    """Return what was known of a snapshot's memories when; its lock is held when that is asked."""
+    return Past(lambda: (entry.memory for entry in sorted(snapshot.entries(), key=lambda entry: entry.order)))
 
 
 def bare(text: str, terms: Sequence[str]) -> bool:
@@ -216,11 +211,18 @@ class Search:
         except BackendUnavailable:
             logger.warning("the vector index does not answer: every vector is compared")
             return list(range(len(snapshot)))
+        if not refs:
+            lost = [row for row in range(len(snapshot)) if snapshot.entry(row).left_out]
+            if lost:
+                logger.warning(
+                    "the vector index has lost a user, and is rebuilt by reindex(): every vector is compared"
+                )
+            return lost
         rows = (snapshot.row_of(ref_memory_id(ref)) for ref in refs)
         return list(dict.fromkeys(row for row in rows if row is not None))
 
     @staticmethod
     def _selected(snapshot: Snapshot, question: Question, now: datetime) -> list[int]:
-        find = finder(snapshot)
+        past = past_of(snapshot)
         rows = map(int, np.flatnonzero(snapshot.alive))
-        return [row for row in rows if objection(snapshot.entry(row), question, now, find) is None]
+        return [row for row in rows if objection(snapshot.entry(row), question, now, past) is None]

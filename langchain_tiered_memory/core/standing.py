@@ -10,7 +10,7 @@ from langchain_tiered_memory.core.errors import BackendUnavailable
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.question import Question, objection
-from langchain_tiered_memory.core.search import Window, finder
+from langchain_tiered_memory.core.search import Window, past_of
 from langchain_tiered_memory.core.snapshots import Snapshots
 
 logger = logging.getLogger("langchain_tiered_memory.standing")
@@ -38,13 +38,13 @@ class Standing:
         try:
             snapshot, _ = self._snapshots.get(question.user_id)
             with snapshot.lock:
-                find = finder(snapshot)
+                past = past_of(snapshot)
                 heads = [
                     entry.memory
                     for entry in snapshot.entries()
                     if entry.memory.memory_type is MemoryType.PREFERENCE
                     and entry.memory.role != "assistant"
-                    and objection(entry, asked, now, find) is None
+                    and objection(entry, asked, now, past) is None
                 ]
             fresh = [one for one in heads if not _shown(one, window)]
             fresh.sort(key=lambda one: (not one.pinned, -one.importance, -one.observed_at.timestamp(), one.id))

@@ -129,7 +129,8 @@ class ItemStore(MemoryStore, Protocol):
 class RecordStore(MemoryStore, Protocol):
     """Long-term memory, and the truth about what was consumed, superseded, forgotten and must still be erased.
 
-    An `update` that changes the content of a record takes back what was drawn from the old one, in the same
+    An `update` of a value of a slot keeps what it states (`core.stated.reworded`), and settles its chain anew. An
+    `update` that changes the content of a record takes back what was drawn from the old one, in the same
     transaction: the record leaves the ledger, and what rested on it goes or loses this source as in `forget`, but
     without a tombstone, so that it may be drawn again.
 
@@ -141,10 +142,10 @@ class RecordStore(MemoryStore, Protocol):
 
         For each entry in order: an id with a tombstone is "forgotten"; an id that is there is "existing", and if the
         entry was read more often its `access_count` and `last_accessed` rise to the entry's; one with a slot is filed
-        in its chain (`core.slots.file_in_chain`: "created" or "reinforced"); an active record with the same
-        `duplicate_key` is "reinforced" or "repeated" as in `ItemStore.put`; else it is "created". What reinforces
-        lends `entries.lent_sources`. Then the consumed ids enter the ledger. Every change of a record leaves a history
-        event.
+        in its chain (`core.slots.file_in_chain`: "created" or "reinforced", with records that hold again beside it:
+        `core.derive.said_again`); an active record with the same `duplicate_key` is "reinforced" or "repeated" as in
+        `ItemStore.put`; else it is "created". A record that is reinforced grows as `core.stated.grown` says. Then the
+        consumed ids enter the ledger. Every change of a record leaves a history event.
 
         Raises:
             Conflict: A consumed id is in the ledger already or has a tombstone, or stands with another content than
@@ -178,9 +179,11 @@ class RecordStore(MemoryStore, Protocol):
     ) -> Forgotten:
         """Remove records for good, in one transaction, and leave a tombstone and an open intent for every id asked.
 
-        Records whose `source_ids` all went and whose origin is "consolidation" go too, repeatedly; the others lose
-        those sources. Chains of slots close over the gap: what a forgotten record had superseded is superseded by its
-        successor, or current again. History keeps the events without content. The ids need not exist here: the
+        Records whose sources all went, or all that gave them their content (`core.stated.founding`), and whose origin
+        is "consolidation" go too, repeatedly; what other sources confirmed of them stays as a record of its own
+        (`core.stated.left_over`). The others lose those sources. Chains of slots close over the gap
+        (`core.slots.settled`): what a forgotten record had superseded is superseded by its successor, or current again;
+        an end that a record states itself stays. History keeps the events without content. The ids need not exist here: the
         tombstone also holds for short-term items. An intent stays open until `close_intents`.
 
         Args:

@@ -32,6 +32,7 @@ class SyncTier:
         memory = inputs.memory(memory, rooms.parts.settings.placement.max_content_bytes)
         if self.tier is Tier.SHORT_TERM and memory.slot is not None:
             raise InvalidInput("slot", memory.slot, "a value of a slot is kept in long-term memory")
+        inputs.stated(memory.slot, memory.metadata)
         named = memory.id or derive_id(memory, user, memory.observed_at)
         entry = rooms.admission.revised(replace(memory, id=named, user_id=user, tier=self.tier))
         rooms.maintenance.settle(user, [entry])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.admission import Admission
 from langchain_tiered_memory.core.errors import Conflict, NotFound, shown
 from langchain_tiered_memory.core.model import Memory, Tier
@@ -32,12 +33,14 @@ class Updating:
 
         Raises:
             NotFound: The user has no such memory.
+            InvalidInput: A value of a slot cannot state that in its metadata.
             Conflict: It changed under every try; nothing was written.
         """
         revised: Entry | None = None
         for _ in range(_TRIES):
             version = self._version(user_id, memory_id)  # before its content is read: what comes between is noticed
             memory = replace(self._reading.get(user_id, memory_id), **given)
+            inputs.stated(memory.slot, given.get("metadata", {}))
             if revised is None or revised.memory.content != memory.content:
                 revised = self._admission.revised(memory)
             store = self._parts.items if memory.tier is Tier.SHORT_TERM else self._parts.records

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from langchain_tiered_memory.core.errors import ExtractionError
@@ -56,5 +57,4 @@ class FakeExtractor:
 def _found(fact: str | ExtractedFact, memory: Memory) -> ExtractedFact:
     if isinstance(fact, str):
         return ExtractedFact(content=fact, source_ids=(memory.id,))
-    sources = fact.source_ids or (memory.id,)
-    return ExtractedFact(content=fact.content, memory_type=fact.memory_type, slot=fact.slot, source_ids=sources)
+    return replace(fact, source_ids=fact.source_ids or (memory.id,))

@@ -12,7 +12,8 @@ import numpy as np
 
 from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory
-from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, lent_sources, vector_ref
+from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, vector_ref
+from langchain_tiered_memory.core.stated import grown, reworded
 
 _GONE_LIMIT = 10_000
 """Removed ids remembered per user; a reader that is further behind starts anew."""
@@ -45,7 +46,7 @@ def updated(row: Entry, new: Entry) -> Entry:
         content=new.memory.content,
         importance=new.memory.importance,
         pinned=new.memory.pinned,
-        metadata=new.memory.metadata,
+        metadata=reworded(row.memory, new.memory),
     )
     return replace(
         row,
@@ -60,9 +61,7 @@ def updated(row: Entry, new: Entry) -> Entry:
 
 def resting_on(row: Entry, other: Entry) -> Entry:
     """Return the row with its sources grown by what the other lends it."""
-    grown = dict.fromkeys([*row.memory.source_ids, *lent_sources(other.memory)])
-    grown.pop(row.memory.id, None)
-    return replace(row, memory=replace(row.memory, source_ids=tuple(grown)))
+    return replace(row, memory=grown(row.memory, other.memory))
 
 
 def refuse_other_contents(rows: Mapping[str, Entry], entries: Sequence[Entry]) -> None:

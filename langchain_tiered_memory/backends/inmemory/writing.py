@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from langchain_tiered_memory.backends.inmemory.chains import Chains, chain_of, write_row
 from langchain_tiered_memory.backends.inmemory.rows import (
     Table,
     UserRows,
@@ -28,8 +29,8 @@ from langchain_tiered_memory.core.ports import (
     Placed,
     refuse_changed,
 )
-from langchain_tiered_memory.core.slots import chain_key, file_in_chain
-from langchain_tiered_memory.core.text import normalize
+from langchain_tiered_memory.core.slots import Again, chain_key, file_in_chain
+from langchain_tiered_memory.core.stated import founding, left_over, without
 
 _UPDATE = "update"
 
@@ -92,28 +93,24 @@ class _Writing:
         return Placed(own_memory(grown.memory), "reinforced")
 
     def _file(self, entry: Entry) -> Placed:
-        rows, key = self._user.rows, chain_key(entry.memory)
-        chain = [row.memory for row in rows.values() if chain_key(row.memory) == key]
-        filing = file_in_chain(chain, entry.memory, _same)
-        if filing.reinforces is not None:
-            return self._repeat(rows[filing.reinforces], replace(entry, duplicate_within=None))
-        retired = tuple(m.id for m in filing.changed if rows[m.id].memory.current)
+        rows = self._user.rows
+        filing = file_in_chain(chain_of(rows, chain_key(entry.memory)), entry.memory)
+        retired = tuple(m.id for m in filing.changed if rows[m.id].memory.current and not m.current)
         for memory in filing.changed:
-            self._write(replace(rows[memory.id], memory=memory), "superseded", str(memory.superseded_by))
-        return self._create(replace(entry, memory=filing.new), retired)
+            if memory.id == filing.reinforces:
+                self._shelf.note(self._change.at, "reinforced", memory, self._change.by)
+        chains = Chains(self._user, self._shelf, self._change.at, self._stamp, self._change.by)
+        chains.stand(filing.changed, but=filing.reinforces)
+        if filing.reinforces is None:
+            placed = self._create(replace(entry, memory=filing.new), retired)
+        else:
+            placed = Placed(own_memory(rows[filing.reinforces].memory), "reinforced", retired)
+        chains.begin(filing.again)
+        return placed
 
     def _write(self, row: Entry, kind: str, by: str) -> None:
-        _write(self._user, self._shelf, row, self._stamp)
+        write_row(self._user, self._shelf, row, self._stamp)
         self._shelf.note(self._change.at, kind, row.memory, by)
-
-
-def _same(one: str, other: str) -> bool:
-    return normalize(one) == normalize(other)
-
-
-def _write(user: UserRows, shelf: Shelf, row: Entry, stamp: int) -> None:
-    shelf.replaced(user.rows.get(row.memory.id), row)
-    user.write(row, stamp)
 
 
 def update(user: UserRows | None, shelf: Shelf, new: Entry, now: datetime, version: int | None) -> Memory:
@@ -123,11 +120,13 @@ def update(user: UserRows | None, shelf: Shelf, new: Entry, now: datetime, versi
     old = user.rows[new.memory.id]
     refuse_changed(old, version)
     row, stamp = updated(old, new), user.version + 1
-    _write(user, shelf, row, stamp)
+    write_row(user, shelf, row, stamp)
     shelf.note(now, "updated", row.memory, _UPDATE)
+    if row.memory.slot is not None:
+        Chains(user, shelf, now, stamp, _UPDATE).settle(chain_key(row.memory))
     if row.memory.content != old.memory.content:
         _take_back(user, shelf, row.memory.id, now, stamp)
-    return own_memory(row.memory)
+    return own_memory(user.rows[row.memory.id].memory)
 
 
 def embed(user: UserRows, shelf: Shelf, vectors: Mapping[str, tuple[PassageVector, ...]]) -> None:
@@ -139,14 +138,14 @@ def embed(user: UserRows, shelf: Shelf, vectors: Mapping[str, tuple[PassageVecto
             fresh = {one.passage for one in given}
             kept = [one for one in row.vectors if one.passage not in fresh]
             together = tuple(sorted([*kept, *given], key=lambda one: one.passage))
-            _write(user, shelf, replace(row, vectors=together), stamp)
+            write_row(user, shelf, replace(row, vectors=together), stamp)
 
 
 def _take_back(user: UserRows, shelf: Shelf, source: str, now: datetime, stamp: int) -> None:
     """Take back what was drawn from a record that says something else now."""
     shelf.ledger.discard(source)
     derived = _resting_on_nothing_else(user.rows, [source])
-    _mend(user, shelf, derived, now, stamp, sources={source, *derived}, by=_UPDATE)
+    _mend(user, shelf, derived, now, stamp, sources={source, *derived}, derived=derived, by=_UPDATE)
     for memory_id in derived:
         shelf.replaced(user.drop(memory_id, stamp), None)
         shelf.empty_history(memory_id, now, _UPDATE)
@@ -168,7 +167,7 @@ def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datet
     if user is None:
         return Forgotten()
     stamp = user.version + 1
-    _mend(user, shelf, {*asked, *derived}, now, stamp, sources={*asked, *derived}, by=by)
+    _mend(user, shelf, {*asked, *derived}, now, stamp, sources={*asked, *derived}, derived=derived, by=by)
     dropped = [user.drop(memory_id, stamp) for memory_id in (*removed, *derived)]
     for row in dropped:
         shelf.replaced(row, None)
@@ -186,7 +185,7 @@ def _resting_on_nothing_else(rows: Mapping[str, Entry], asked: Sequence[str]) ->
             if memory.origin == FROM_CONSOLIDATION
             and memory.id not in gone
             and memory.source_ids
-            and gone.issuperset(memory.source_ids)
+            and gone.issuperset(founding(memory) or memory.source_ids)
         ]
         if not falling:
             return tuple(derived)
@@ -202,23 +201,28 @@ def _mend(
     stamp: int,
     *,
     sources: Collection[str],
+    derived: Collection[str],
     by: str,
 ) -> None:
     """Take `sources` out of what those that stay rest on, and the gone out of their chains."""
+    chains = Chains(user, shelf, now, stamp, by)
+    keys = dict.fromkeys(chain_key(user.rows[one].memory) for one in gone if one in user.rows)
     for row in [row for memory_id, row in user.rows.items() if memory_id not in gone]:
-        memory = replace(row.memory, source_ids=tuple(s for s in row.memory.source_ids if s not in sources))
-        relinked = memory.superseded_by in gone
-        if relinked:
+        memory = without(row.memory, sources)
+        if memory.slot is None and memory.superseded_by in gone:
             successor = _standing_successor(user.rows, memory, gone)
             ends = None if successor is None else successor.observed_at
             memory = replace(memory, superseded_by=None if successor is None else successor.id, valid_to=ends)
-        if memory == row.memory:
-            continue
-        _write(user, shelf, replace(row, memory=memory), stamp)
-        if relinked and memory.superseded_by is not None:
-            shelf.note(now, "superseded", memory, memory.superseded_by)
-        else:
-            shelf.note(now, "updated", memory, by)
+        if memory != row.memory:
+            chains.stand([memory])
+            keys[chain_key(memory)] = None
+    for memory_id in derived:
+        left = left_over(user.rows[memory_id].memory, sources, now)
+        if left is not None:
+            chains.begin([Again(left, memory_id)])
+    for key in keys:
+        if key is not None:
+            chains.settle(key, gone)
 
 
 def _standing_successor(rows: Mapping[str, Entry], memory: Memory, gone: Collection[str]) -> Memory | None:

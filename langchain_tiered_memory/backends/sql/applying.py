@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from langchain_tiered_memory.backends.sql.draft import Draft
+from langchain_tiered_memory.core.derive import said_again
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry
-from langchain_tiered_memory.core.slots import file_in_chain
-from langchain_tiered_memory.core.text import normalize
+from langchain_tiered_memory.core.slots import Again, chain_key, file_in_chain, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,17 @@ class Applying:
         return Outcome(stands.id, "existing")
 
     def _file(self, entry: Entry) -> Outcome:
-        filing = file_in_chain(self._draft.chain(entry.memory), entry.memory, _same)
-        if filing.reinforces is not None:
-            return self._reinforce(self._draft[filing.reinforces].memory, entry)
-        retired = tuple(m.id for m in filing.changed if self._draft[m.id].memory.current)
+        filing = file_in_chain(self._draft.chain(chain_key(entry.memory)), entry.memory)
+        retired = tuple(m.id for m in filing.changed if self._draft[m.id].memory.current and not m.current)
         for memory in filing.changed:
-            self._draft.change(memory)
-            self.notes.append(Note(memory, "superseded", memory.superseded_by or self._change.by))
-        return self._create(replace(entry, memory=filing.new), retired)
+            if memory.id == filing.reinforces:
+                self.notes.append(Note(memory, "reinforced", self._change.by))
+        self.notes += changed(self._draft, filing.changed, self._change.by, but=filing.reinforces)
+        outcome = Outcome(filing.reinforces or "", "reinforced", retired)
+        if filing.reinforces is None:
+            outcome = self._create(replace(entry, memory=filing.new), retired)
+        self.notes += begun(self._draft, filing.again, self._change.by)
+        return outcome
 
     def _create(self, entry: Entry, retired: tuple[str, ...] = ()) -> Outcome:
         self._draft.add(entry)
@@ -89,5 +93,34 @@ class Applying:
         return Outcome(memory.id, "reinforced")
 
 
-def _same(one: str, other: str) -> bool:
-    return normalize(one) == normalize(other)
+def changed(draft: Draft, records: Iterable[Memory], by: str, *, but: str | None = None) -> list[Note]:
+    """Let records of a chain stand as they are given; return what the history says, if one is not told of otherwise."""
+    notes = []
+    for memory in records:
+        before = draft[memory.id].memory.superseded_by
+        draft.change(memory)
+        if memory.superseded_by not in {None, before}:
+            notes.append(Note(memory, "superseded", memory.superseded_by or by))
+        elif memory.id != but:
+            notes.append(Note(memory, "updated", by))
+    return notes
+
+
+def begun(draft: Draft, again: Iterable[Again], by: str) -> list[Note]:
+    """Add what was parted from records of a chain; return what the history says of it."""
+    notes = []
+    for one in again:
+        draft.add(said_again(draft[one.of], one.memory, draft.last_order(chain_key(one.memory))))
+        notes.append(Note(one.memory, "created", by))
+    return notes
+
+
+def settle(
+    draft: Draft, key: tuple[str, str, str] | None, at: datetime, by: str, gone: Collection[str] = ()
+) -> list[Note]:
+    """Settle a chain of which a record was changed, or goes; return what the history says of it."""
+    chain = draft.chain(key, gone)
+    before = {memory.id: memory for memory in chain}
+    found = settled(chain, at)
+    notes = changed(draft, [m for m in found.records if m.id in before and m != before[m.id]], by)
+    return notes + begun(draft, found.again, by)

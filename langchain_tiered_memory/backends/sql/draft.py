@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from langchain_tiered_memory.backends.sql.codec import from_json, to_json
 from langchain_tiered_memory.core.errors import Conflict, shown
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Tier
-from langchain_tiered_memory.core.ports import Entry, PassageVector, lent_sources
+from langchain_tiered_memory.core.ports import Entry, PassageVector
 from langchain_tiered_memory.core.slots import chain_key
+from langchain_tiered_memory.core.stated import grown, reworded
 
 
 def own(entry: Entry, user_id: str, tier: Tier) -> Entry:
@@ -35,7 +36,7 @@ def rewritten(row: Entry, new: Entry) -> Entry:
         content=given.content,
         importance=given.importance,
         pinned=given.pinned,
-        metadata=given.metadata,
+        metadata=reworded(row.memory, given),
     )
     return replace(
         new, memory=memory, expires_at=row.expires_at, duplicate_within=row.duplicate_within, order=row.order
@@ -89,9 +90,13 @@ class Draft:
             self.changed[memory.id] = None
         return True
 
-    def chain(self, memory: Memory) -> list[Memory]:
-        """Return the values of the memory's slot, in the order of writing."""
-        return [self._rows[memory_id].memory for memory_id in self._chains[chain_key(memory)]]
+    def chain(self, key: tuple[str, str, str] | None, gone: Collection[str] = ()) -> list[Memory]:
+        """Return the values of a slot that stay, in the order of writing."""
+        return [self._rows[one].memory for one in self._chains[key] if one not in gone]
+
+    def last_order(self, key: tuple[str, str, str] | None) -> int:
+        """Return the last place in the order of writing of a slot's values."""
+        return max((self._rows[one].order for one in self._chains[key]), default=0)
 
     def alike(self, entry: Entry) -> Memory | None:
         """Return the newest active row that says the same, as `Entry.duplicate_key` defines it."""
@@ -103,9 +108,7 @@ class Draft:
 
     def reinforce(self, memory: Memory, entry: Entry) -> bool:
         """Let the memory rest on what the entry lends it as well; say whether that is new."""
-        grown = dict.fromkeys((*memory.source_ids, *lent_sources(entry.memory)))
-        grown.pop(memory.id, None)
-        return self.change(replace(memory, source_ids=tuple(grown)))
+        return self.change(grown(memory, entry.memory))
 
     def refuse_other_contents(self, entries: Sequence[Entry]) -> None:
         """Raise Conflict when an id stands for another content, in the rows or earlier among the entries."""

@@ -30,6 +30,7 @@ from langchain_tiered_memory.backends.sql.tables import Gone, State, table_of
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector
 from langchain_tiered_memory.core.slots import chain_key
+from langchain_tiered_memory.core.stated import founders
 from langchain_tiered_memory.core.text import escape
 
 logger = logging.getLogger("langchain_tiered_memory.sql")
@@ -58,7 +59,7 @@ class Reader:
         self._get = select(*self._memory_columns).where(*some)
         self._there = select(rows.id).where(*some)
         tied = (rows.source_ids != codec.to_json(())) | rows.superseded_by.is_not(None)
-        ties = (rows.id, rows.origin, rows.source_ids, rows.superseded_by, rows.valid_to)
+        ties = (rows.id, rows.origin, rows.source_ids, rows.superseded_by, rows.valid_to, rows.slot, rows.attached)
         self._ties = select(*ties).where(rows.user_key == _USER, tied)
         self._load = {name: self._select_rows(name) for name in ("id", "duplicate_digest", "chain_digest")}
         of = shelf.vectors.c
@@ -179,6 +180,13 @@ class Reader:
         found |= self._alike(connection, user_id, [entry for entry in keyed if entry.duplicate_within is not None])
         return [entry for _, entry in sorted(found.items(), key=lambda item: (item[1].order, item[0]))]
 
+    def with_chains(self, connection: Connection, user_id: str, ids: Iterable[str]) -> list[Entry]:
+        """Return the rows with these ids and all of their chains, in the order of writing, without vectors."""
+        found = self.load(connection, user_id, "id", dict.fromkeys(map(escape, ids)))
+        keys = {key for row in found.values() if (key := chain_key(row.memory)) is not None}
+        found |= self.load(connection, user_id, "chain_digest", [digest(json.dumps(key)) for key in keys])
+        return [entry for _, entry in sorted(found.items(), key=lambda item: (item[1].order, item[0]))]
+
     def _alike(self, connection: Connection, user_id: str, entries: Sequence[Entry]) -> dict[int, Entry]:
         """Return the rows with the same duplicate keys, of entries that are all limited in time, or all are not.
 
@@ -240,9 +248,10 @@ def _attempt(row: T, decode: Callable[[T], Any]) -> tuple[Any, ...]:
 
 
 def _tie(row: Columns) -> tuple[str, Tie]:
-    memory_id, origin, source_ids, superseded_by, valid_to = row
+    memory_id, origin, source_ids, superseded_by, valid_to, slot, attached = row
     sources = tuple(codec.from_json(source_ids))
-    tie = Tie(plain_or_none(origin), sources, plain_or_none(superseded_by), codec.instant_or_none(valid_to))
+    founding = sources if slot is None or attached == "{}" else founders(sources, codec.from_json(attached))
+    tie = Tie(plain_or_none(origin), sources, founding, plain_or_none(superseded_by), codec.instant_or_none(valid_to))
     return plain(memory_id), tie
 
 

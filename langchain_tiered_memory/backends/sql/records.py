@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, select
 
 from langchain_tiered_memory.backends.sql.annals import Annals
-from langchain_tiered_memory.backends.sql.applying import Applying, Note
+from langchain_tiered_memory.backends.sql.applying import Applying, Note, settle
 from langchain_tiered_memory.backends.sql.codec import digest, plain
 from langchain_tiered_memory.backends.sql.counter import upsert
 from langchain_tiered_memory.backends.sql.draft import Draft, latest, own, rewritten
@@ -34,6 +34,7 @@ from langchain_tiered_memory.core.ports import (
     refuse_changed,
     refuse_reworded,
 )
+from langchain_tiered_memory.core.slots import chain_key
 from langchain_tiered_memory.core.text import escape
 
 _META = table_of(Meta)
@@ -88,10 +89,13 @@ class SqlRecordStore:
             row = rewritten(old, mine)
             self._upkeep.doom(connection, user_id, self._writer.rewrite(connection, user_id, row, stamp))
             self._annals.note(connection, user_id, [Note(row.memory, "updated", _UPDATE)], now)
+            after = row.memory
+            if after.slot is not None:
+                after = self._settle(connection, user_id, after, now, stamp)
             if row.memory.content != old.memory.content:
                 self._annals.ledger.remove(connection, user_id, row.memory.id)
                 self._lose(connection, user_id, Loss((row.memory.id,), (), _UPDATE, now), stamp)
-        return row.memory
+        return after
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
         """See `MemoryStore.embed`."""
@@ -208,15 +212,24 @@ class SqlRecordStore:
             self._annals.intend(connection, user_id, asked)
         return forgotten
 
+    def _settle(self, connection: Connection, user_id: str, memory: Memory, now: datetime, version: int) -> Memory:
+        """Settle the chain of a value that states something else now; return it as it then stands."""
+        draft = Draft(self._reader.with_chains(connection, user_id, [memory.id]))
+        notes = settle(draft, chain_key(memory), now, _UPDATE)
+        self._writer.save(connection, user_id, draft, version)
+        self._annals.note(connection, user_id, notes, now)
+        return draft[memory.id].memory
+
     def _lose(self, connection: Connection, user_id: str, loss: Loss, version: int) -> Forgotten:
         """Remove what goes and what rested on the lost sources alone, and mend what stays."""
         ties = self._reader.ties(connection, user_id)
         derived = resting_on_nothing_else(ties, loss.sources)
-        whole = replace(loss, sources=(*loss.sources, *derived), removed=(*loss.removed, *derived))
+        sources, removed = (*loss.sources, *derived), (*loss.removed, *derived)
+        whole = replace(loss, sources=sources, removed=removed, derived=derived)
         tied = tied_to(ties, whole)
-        if tied:
-            draft = Draft(self._reader.load(connection, user_id, "id", map(escape, tied)).values())
-            notes = mend(draft, ties, tied, whole)
+        draft = Draft(self._reader.with_chains(connection, user_id, (*tied, *removed)))
+        notes = mend(draft, ties, tied, whole)
+        if draft.added or draft.changed:
             self._writer.save(connection, user_id, draft, version)
             self._annals.note(connection, user_id, notes, loss.at)
         refs = self._writer.remove(connection, user_id, whole.removed, version)

@@ -32,7 +32,7 @@ _IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
 _GONE_KEPT = 10_000
 """Removed ids remembered per user; a reader that is further behind starts anew."""
 
-_CHANGING = ("access_count", "last_accessed", "valid_to", "superseded_by", "source_ids")
+_CHANGING = ("access_count", "last_accessed", "valid_to", "superseded_by", "source_ids", "attached")
 """What a draft may change in a row that stands, beside its version."""
 
 _REWRITTEN = ("importance", "pinned", "passages", "duplicate_digest", "duplicate_key", "terms", "attached", "content")
@@ -190,4 +190,5 @@ def _changing(memory: Memory) -> Values:
         "valid_to": None if memory.valid_to is None else to_instant(memory.valid_to),
         "superseded_by": escaped(memory.superseded_by),
         "source_ids": to_json(memory.source_ids),
+        "attached": to_json(dict(memory.metadata)),
     }

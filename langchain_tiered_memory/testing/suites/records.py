@@ -13,6 +13,7 @@ from langchain_tiered_memory.testing.suites.indexing import IndexCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
 from langchain_tiered_memory.testing.suites.rewording import RewordingCases
 from langchain_tiered_memory.testing.suites.roundtrip import OwnershipCases, RoundTripCases, WallCases
+from langchain_tiered_memory.testing.suites.statements import StatementCases
 from langchain_tiered_memory.testing.suites.users import UsersCases
 
 
@@ -20,6 +21,7 @@ class RecordStoreContract(
     ApplyCases,
     HistoryCases,
     SlotCases,
+    StatementCases,
     ForgetCases,
     ChosenCases,
     IntentCases,
