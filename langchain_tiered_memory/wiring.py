@@ -26,6 +26,7 @@ from langchain_tiered_memory.core.ports import (
     ItemStore,
     RecordStore,
     Reranker,
+    Summarizer,
     TokenCounter,
     TranscriptStore,
     VectorIndex,
@@ -106,6 +107,7 @@ class Wiring:
             scorer=_scorer(plan.scorer),
             extractor=_extractor(plan, counter),
             reranker=None if plan.reranker is None else _reranker(plan.reranker),
+            summarizer=_summarizer(plan),
             counter=counter,
             clock=_present(plan.clock),
             settings=plan.settings,
@@ -195,7 +197,10 @@ class Wiring:
         from langchain_tiered_memory.backends import chroma
 
         if isinstance(given, str):
-            made = chroma.ChromaVectorIndex.from_url(given)
+            limits = self._plan.settings.servers
+            deadline, pause = limits.chroma_deadline.total_seconds(), limits.pause.total_seconds()
+            made = chroma.ChromaVectorIndex.from_url(given, deadline=deadline, pause=pause)
+            self._watched.append(made.incidents)
         elif given is not None:
             return chroma.ChromaVectorIndex(given), True
         else:
@@ -250,6 +255,13 @@ def _extractor(plan: Plan, counter: TokenCounter) -> FactExtractor:
     if plan.llm is not None:
         return ModelExtractor(plan.llm, settings=plan.settings.extraction, count=counter.text)
     return RuleExtractor()
+
+
+def _summarizer(plan: Plan) -> Summarizer | None:
+    from langchain_tiered_memory.extraction import ModelSummarizer
+
+    wanted = plan.llm is not None and plan.settings.working.summary_tokens > 0
+    return ModelSummarizer(plan.llm) if wanted else None
 
 
 def _reranker(given: object) -> Reranker:

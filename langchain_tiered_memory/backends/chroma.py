@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from langchain_tiered_memory.backends.breaker import Breaker
 from langchain_tiered_memory.backends.chroma_client import (
+    DEADLINE_SECONDS,
     Connection,
-    FolderLock,
+    address_of,
     close_client,
     connect,
-    lock_folder,
     open_folder,
     translated,
 )
 from langchain_tiered_memory.backends.chroma_folders import Folders, data_folder
+from langchain_tiered_memory.backends.chroma_lock import FolderLock, lock_folder
 from langchain_tiered_memory.backends.chroma_rows import (
     LARGEST_K,
     PAGE,
@@ -36,7 +38,7 @@ from langchain_tiered_memory.backends.chroma_rows import (
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
@@ -47,6 +49,7 @@ __all__ = ["ChromaVectorIndex", "FolderLock", "lock_folder"]
 
 _T = TypeVar("_T")
 
+_PAUSE_SECONDS: Final = 2.0
 _BATCH_BYTES: Final = 4_000_000
 """Vectors of one write: a server takes 40 MB, and an old one is sent each number as up to 20 characters."""
 
@@ -63,29 +66,44 @@ class ChromaVectorIndex:
     is right. `ids` reads in pages: what others write meanwhile may or may not be in it.
 
     Where the client cannot serve, in a process that was forked from the one that opened it, each call raises
-    `BackendUnavailable`; an index made by `from_url` connects anew there instead.
+    `BackendUnavailable`; an index made by `from_url` connects anew there instead. A server that does not answer is
+    asked again after a pause; until then each call raises at once.
     """
 
-    def __init__(self, client: ClientAPI, *, name: str = "chroma", owned: bool = False) -> None:
+    def __init__(
+        self,
+        client: ClientAPI | Callable[[], ClientAPI],
+        *,
+        name: str = "chroma",
+        owned: bool = False,
+        pause: float = _PAUSE_SECONDS,
+    ) -> None:
         """Serve from a client.
 
         Args:
-            client: Any synchronous Chroma client; its tenant and database are used as they are.
+            client: Any synchronous Chroma client, whose tenant and database are used as they are; or what makes one:
+                it is called at the first call, and again in a child after a fork.
             name: What serves it, for people.
             owned: Whether `close` closes the client.
+            pause: Seconds for which a server that did not answer is not asked.
 
         Raises:
             ConfigError: It is something else, such as an asynchronous client.
         """
-        if not hasattr(client, "get_or_create_collection") or iscoroutinefunction(client.get_or_create_collection):
+        self._make: Callable[[], ClientAPI] | None = None
+        self._held: Connection | None = None
+        if callable(client):
+            self._make = client
+        elif hasattr(client, "get_or_create_collection") and not iscoroutinefunction(client.get_or_create_collection):
+            self._held = Connection(client)
+        else:
             raise ConfigError(
                 f"vector_db={type(client).__name__} cannot be used: give the URL of a Chroma server or a blocking "
                 "Chroma client, calls stay async"
             )
         self._name = name
         self._owned = owned
-        self._connection = Connection(client)
-        self._reconnect: Callable[[], ClientAPI] | None = None
+        self._breaker = Breaker(pause)
         self._folders: Folders | None = None
         self._closed = False
 
@@ -106,21 +124,29 @@ class ChromaVectorIndex:
         return index
 
     @classmethod
-    def from_url(cls, url: str) -> ChromaVectorIndex:
-        """Connect to the Chroma server at `http://host:port` or `https://host:port`.
+    def from_url(
+        cls, url: str, *, deadline: float = DEADLINE_SECONDS, pause: float = _PAUSE_SECONDS
+    ) -> ChromaVectorIndex:
+        """Use the Chroma server at `http://host:port` or `https://host:port`; it is connected to by the first call.
+
+        Args:
+            url: Where it is; without a port 8000 and 443.
+            deadline: Seconds that a connection, and an answer to a question, may take; writes have longer.
+            pause: Seconds for which it is not asked after it did not answer.
 
         Raises:
-            BackendUnavailable: No Chroma server answers there.
             ConfigError: The URL is none, or says more than that.
         """
-        index = cls(connect(url), owned=True)
-        index._reconnect = partial(connect, url)
-        return index
+        return cls(partial(connect, address_of(url), deadline), owned=True, pause=max(pause, deadline))
 
     @property
     def name(self) -> str:
         """What serves it, for people."""
         return self._name
+
+    def incidents(self) -> Mapping[str, int]:
+        """Return what went wrong since this object was made, by name."""
+        return {"chroma_unavailable": self._breaker.failures, "chroma_not_asked": self._breaker.refused}
 
     def upsert(self, user_id: str, rows: Sequence[tuple[str, Vector]]) -> None:
         """Add or replace rows; of rows with one reference the last counts."""
@@ -147,7 +173,7 @@ class ChromaVectorIndex:
         """Remove the user's whole space; an unknown user is fine."""
         connection = self._open("drop")
         name = collection_name(user_id)
-        with translated("drop"):
+        with translated("drop", self._breaker):
             from chromadb.errors import NotFoundError
 
             try:
@@ -191,8 +217,8 @@ class ChromaVectorIndex:
 
     def close(self) -> None:
         """Close the client if it is owned; in a forked child leave it to the parent. Every later call raises."""
-        if not self._closed and self._owned and self._connection.pid == os.getpid():
-            close_client(self._connection.client)
+        if not self._closed and self._owned and self._held is not None and self._held.pid == os.getpid():
+            close_client(self._held.client)
         self._closed = True
 
     def _on(
@@ -208,7 +234,7 @@ class ChromaVectorIndex:
         connection = self._open(operation)
         name = collection_name(user_id)
         watching = nullcontext() if self._folders is None or not create else self._folders.watching(name)
-        with translated(operation), watching:
+        with translated(operation, self._breaker), watching:
             from chromadb.errors import InvalidArgumentError, NotFoundError
 
             try:
@@ -235,7 +261,7 @@ class ChromaVectorIndex:
 
     def _largest_batch(self, operation: str) -> int:
         connection = self._open(operation)
-        with translated(operation):
+        with translated(operation, self._breaker):
             largest = connection.client.get_max_batch_size()
         return largest if largest > 0 else PAGE  # a server that does not say gives -1
 
@@ -247,9 +273,15 @@ class ChromaVectorIndex:
         """
         if self._closed:
             raise BackendUnavailable("chroma", operation, "it is closed")
-        if self._connection.pid != os.getpid():
-            if self._reconnect is None:
+        held = self._held
+        if held is None or held.pid != os.getpid():
+            if self._make is None:
                 raise BackendUnavailable("chroma", operation, "its client was opened before this process was forked")
             # Threads that come here at once may each connect; the last connection stays.
-            self._connection = Connection(self._reconnect())
-        return self._connection
+            with translated(operation, self._breaker):
+                held = self._held = Connection(self._make())
+        return held
+
+    @property
+    def _connection(self) -> Connection:
+        return self._open("connect")

@@ -1,21 +1,19 @@
-"""Opening and closing Chroma: its import, its clients, and whose folder it is."""
+"""Opening and closing Chroma: its import and its clients."""
 
 from __future__ import annotations
 
-import ctypes
 import importlib
-import logging
 import os
 import sys
 import threading
-import weakref
 from collections import OrderedDict
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from langchain_tiered_memory.backends.breaker import Breaker
 from langchain_tiered_memory.backends.chroma_folders import data_folder
+from langchain_tiered_memory.backends.chroma_lock import leave_to_parent
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, TieredMemoryError
 
 if TYPE_CHECKING:
@@ -25,17 +23,21 @@ if TYPE_CHECKING:
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.api.models.Collection import Collection
     from chromadb.config import Settings
-    from filelock import BaseFileLock
 
-__all__ = ["Connection", "FolderLock", "close_client", "connect", "lock_folder", "open_folder", "translated"]
+__all__ = [
+    "DEADLINE_SECONDS",
+    "Connection",
+    "address_of",
+    "close_client",
+    "connect",
+    "open_folder",
+    "translated",
+]
 
-_log = logging.getLogger("langchain_tiered_memory.chroma")
-
-_LOCK_FILE: Final = "indexer.lock"
 _PORTS: Final = {"http": 8000, "https": 443}
-_CONNECT_SECONDS: Final = 5.0
+DEADLINE_SECONDS: Final = 2.0
 _ANSWER_SECONDS: Final = 30.0
-"""A server that is silent for longer is taken for gone; a batch or a cold index of a million vectors takes seconds."""
+"""A server that is silent for longer after a write is taken for gone; a batch takes seconds."""
 
 _REASON_LENGTH: Final = 300
 
@@ -58,19 +60,40 @@ _HANDLES: Final = 1024
 
 
 @contextmanager
-def translated(operation: str) -> Iterator[None]:
+def translated(operation: str, breaker: Breaker | None = None) -> Iterator[None]:
     """Raise whatever the driver raises as BackendUnavailable. Only calls of the driver belong inside.
 
     Nothing narrower would do: its HTTP client raises ValueError for a server that is down and a bare Exception for a
     proxy's page, and a closed client AttributeError.
+
+    Args:
+        operation: What is being done, for people.
+        breaker: Is told whether a server answered, and lets nothing begin for a while when it did not.
     """
+    if breaker is not None and not breaker.passes():
+        raise BackendUnavailable("chroma", operation, "it did not answer a moment ago, and is not asked for a while")
     try:
         yield
     except TieredMemoryError:
         raise
     except Exception as exc:
+        if breaker is not None:
+            (breaker.failed if _unanswered(exc) else breaker.answered)()
         reason = f"{type(exc).__name__}: {exc}"[:_REASON_LENGTH]
         raise BackendUnavailable("chroma", operation, reason) from exc
+    else:
+        if breaker is not None:
+            breaker.answered()
+
+
+def _unanswered(error: BaseException | None) -> bool:
+    """Say whether an error comes from the way to a server."""
+    httpx = sys.modules.get("httpx")
+    while error is not None:
+        if httpx is not None and isinstance(error, httpx.TransportError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def open_folder(path: str | os.PathLike[str]) -> ClientAPI:
@@ -89,31 +112,37 @@ def open_folder(path: str | os.PathLike[str]) -> ClientAPI:
 
         folder.mkdir(parents=True, exist_ok=True)
         client = PersistentClient(folder, settings=settings)
-    _leave_to_parent(client)
+    leave_to_parent(client)
     return client
 
 
-def connect(url: str) -> ClientAPI:
+def connect(address: tuple[str, str, int], deadline: float = DEADLINE_SECONDS) -> ClientAPI:
     """Connect to a Chroma server.
 
     Args:
-        url: `http://host:port` or `https://host:port`; without a port 8000 and 443.
+        address: What `address_of` returned.
+        deadline: Seconds that a connection, and an answer to a question, may take; writes have longer.
 
     Raises:
-        ConfigError: The URL says anything else, such as a password, which belongs into a client of the caller's own.
-        BackendUnavailable: No Chroma of version 1 answers there.
+        Exception: Of many kinds: no Chroma of version 1 answers there.
     """
-    scheme, host, port = _address(url)
+    scheme, host, port = address
     settings = _settings(chroma_server_host=None, chroma_server_http_port=None)
-    with translated("connect"):
-        import httpx
-        from chromadb import HttpClient
+    import httpx
+    from chromadb import HttpClient
 
-        # The client itself waits without end, so somebody else has to find out whether anybody answers.
-        httpx.get(f"{scheme}://{host}:{port}/api/v2/heartbeat", timeout=_CONNECT_SECONDS).raise_for_status()
-        client = HttpClient(host, port, ssl=scheme == "https", settings=settings)
-        for session in _sessions(client):
-            session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    # The client itself waits without end, so somebody else has to find out whether anybody answers.
+    httpx.get(f"{scheme}://{host}:{port}/api/v2/heartbeat", timeout=deadline).raise_for_status()
+    client = HttpClient(host, port, ssl=scheme == "https", settings=settings)
+    limits = httpx.Timeout(deadline).as_dict()
+
+    def hasten(request: httpx.Request) -> None:
+        if request.method == "GET" or request.url.path.endswith("/query"):
+            request.extensions["timeout"] = limits
+
+    for session in _sessions(client):
+        session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=deadline)
+        session.event_hooks = {"request": [hasten]}
     return client
 
 
@@ -137,7 +166,12 @@ def _sessions(client: ClientAPI) -> list[Any]:
     return [session for session in sessions if session is not None]
 
 
-def _address(url: str) -> tuple[str, str, int]:
+def address_of(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port of `http://host:port` or `https://host:port`; without a port 8000 and 443.
+
+    Raises:
+        ConfigError: The URL says anything else, such as a password, which belongs into a client of the caller's own.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -239,60 +273,3 @@ def _bind_submodules(package: str) -> None:
         parent, _, leaf = name.rpartition(".")
         if name.startswith(f"{package}.") and parent in sys.modules:
             setattr(sys.modules[parent], leaf, module)
-
-
-# --- whose folder it is --------------------------------------------------------------------------
-
-
-class FolderLock:
-    """The right to index a folder: one holder on the machine, until it is released or the process ends, however."""
-
-    def __init__(self, lock: BaseFileLock) -> None:
-        self._lock = lock
-        self._pid = os.getpid()
-        _leave_to_parent(self)
-
-    def release(self) -> None:
-        """Leave the folder to others. Again does nothing, nor does it in a forked child, whose parent has the lock."""
-        if os.getpid() == self._pid:
-            self._lock.release()
-
-
-def lock_folder(path: str | os.PathLike[str]) -> FolderLock | None:
-    """Claim the right to index a folder, at once or not at all; the folder is made when missing.
-
-    Embedded Chroma belongs to one process: a second one would go on answering from an index that it read once, and
-    name memories that are deleted. So who does not get the lock must not open Chroma there.
-
-    Returns:
-        The lock, or None: another process, or another system of this one, has it, or the folder takes no lock
-        (read-only, or on a file system without locks), which is logged.
-    """
-    from filelock import FileLock, Timeout
-
-    try:
-        Path(path).mkdir(parents=True, exist_ok=True)
-        lock = FileLock(Path(path) / _LOCK_FILE, timeout=0, thread_local=False)
-        lock.acquire()
-    except Timeout:
-        return None
-    except (OSError, NotImplementedError) as exc:
-        _log.warning("%s cannot be locked, so it is searched without an index: %s", path, exc)
-        return None
-    return FolderLock(lock)
-
-
-def _leave_to_parent(held: object) -> None:
-    """Keep forked children from ever freeing an object that works only in this process.
-
-    Freed in a child, at the latest when that exits, Chroma's embedded client waits for threads that only the parent
-    has, and a lock would be opened for the parent too. A reference that nobody gives back prevents both.
-    """
-    reference = weakref.ref(held)
-
-    def keep() -> None:
-        if (kept := reference()) is not None:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=keep)

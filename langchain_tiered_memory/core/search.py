@@ -218,6 +218,11 @@ class Search:
                     "the vector index has lost a user, and is rebuilt by reindex(): every vector is compared"
                 )
             return lost
+        if not refs:
+            lost = [row for row in range(len(snapshot)) if snapshot.entry(row).left_out]
+            if lost:
+                logger.warning("the vector index has lost a user, and is rebuilt by reindex(): every vector is compared")
+            return lost
         rows = (snapshot.row_of(ref_memory_id(ref)) for ref in refs)
         return list(dict.fromkeys(row for row in rows if row is not None))
 

@@ -10,7 +10,9 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from langchain_tiered_memory.backends import chroma_client
 from langchain_tiered_memory.backends.chroma import ChromaVectorIndex, lock_folder
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError
+from tests.proxy import Proxy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,28 +102,46 @@ class TestUrl:
         ],
     )
     def test_gives_scheme_host_and_port(self, url: str, address: tuple[str, str, int]) -> None:
-        assert chroma_client._address(url) == address
+        assert chroma_client.address_of(url) == address
 
-    def test_nobody_there_is_unavailable(self) -> None:
+    def test_nobody_there_is_unavailable_when_it_is_asked(self) -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
-            port = unused.getsockname()[1]
-            with pytest.raises(BackendUnavailable, match="chroma could not connect"):
-                ChromaVectorIndex.from_url(f"http://127.0.0.1:{port}")
+            index = ChromaVectorIndex.from_url(f"http://127.0.0.1:{unused.getsockname()[1]}")
+            with pytest.raises(BackendUnavailable, match="chroma could not list"):
+                index.ids(ADA)
+            with pytest.raises(BackendUnavailable, match="not asked for a while"):
+                index.ids(ADA)
+            assert index.incidents() == {"chroma_unavailable": 1, "chroma_not_asked": 1}
 
-    def test_somebody_silent_is_unavailable(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(chroma_client, "_CONNECT_SECONDS", 0.2)
+    def test_somebody_silent_is_unavailable_in_time(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
-            port = silent.getsockname()[1]
+            index = ChromaVectorIndex.from_url(f"http://127.0.0.1:{silent.getsockname()[1]}", deadline=0.2)
             with pytest.raises(BackendUnavailable, match="Timeout"):
-                ChromaVectorIndex.from_url(f"http://127.0.0.1:{port}")
+                index.query(ADA, EAST, 1)
 
     def test_a_server_has_a_deadline(self, chroma_url: str) -> None:
         index = ChromaVectorIndex.from_url(chroma_url)
         sessions = chroma_client._sessions(index._connection.client)
-        assert [(one.timeout.connect, one.timeout.read) for one in sessions] == [(5.0, 30.0)] * 2
+        assert [(one.timeout.connect, one.timeout.read) for one in sessions] == [(2.0, 30.0)] * 2
         index.close()
         assert all(one.is_closed for one in sessions)
+
+    def test_a_server_that_falls_silent_is_left_alone_for_a_while_and_found_again(self, chroma_url: str) -> None:
+        server = urlsplit(chroma_url)
+        with Proxy((str(server.hostname), int(server.port or 0))) as proxy:
+            index = ChromaVectorIndex.from_url(f"http://127.0.0.1:{proxy.port}", deadline=0.5, pause=0.5)
+            index.drop(ADA)
+            index.upsert(ADA, [("a", EAST)])
+            proxy.frozen = True
+            for reason in ("Timeout", "not asked"):
+                with pytest.raises(BackendUnavailable, match=reason):
+                    index.query(ADA, EAST, 1)
+            proxy.frozen = False
+            proxy.break_connections()
+            time.sleep(0.6)
+            assert index.query(ADA, EAST, 1) == ("a",)
+            index.close()
 
 
 class TestProcess:
