@@ -117,6 +117,7 @@ class _Talk:
         if role == "assistant" and message.get("recipient") not in (None, "all"):
             return Skipped(where, CALL)
         kind = content.get("content_type", "text")
+        kind = kind if isinstance(kind, str) else "text"
         text = text_of(content.get("parts")) or (text_of(content.get("text")) if kind in _SAID else "")
         if role in ("user", "assistant") and (kind in _THOUGHT or (not text.strip() and content.get("parts"))):
             return Skipped(where, EMPTY if kind == "text" else NO_TEXT)

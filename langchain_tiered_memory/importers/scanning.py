@@ -58,8 +58,7 @@ class _Scanner:
             self._at -= self._began
             self._began = 0
             yield from self._values()
-            if len(self._text) - self._began > self._limits.characters:
-                raise self._wrong(f"one value of at most {self._limits.characters} characters is possible")
+            self._fit(len(self._text))
         if self._depth or self._quoted:
             raise self._wrong("the file ends in the middle of it")
         if self._text[self._began :].strip():
@@ -98,11 +97,16 @@ class _Scanner:
                 self._listed = False
 
     def _value(self, end: int) -> Iterator[tuple[str, str]]:
+        self._fit(end)
         raw = self._text[self._began : end]
         if raw.strip():
             yield self.where, raw
             self._number += 1
         self._began = self._at
+
+    def _fit(self, end: int) -> None:
+        if end - self._began > self._limits.characters:
+            raise self._wrong(f"one value of at most {self._limits.characters} characters is possible")
 
     def _wrong(self, remedy: str) -> InvalidInput:
         return InvalidInput(self.where, self._text[self._began : self._began + 80], remedy)

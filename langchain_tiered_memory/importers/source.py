@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -123,6 +124,7 @@ class Source:
     def _keep(self) -> SpooledTemporaryFile[bytes]:
         if self._kept is None:
             self._kept = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it lives as long as this object
+            weakref.finalize(self, self._kept.close)
             self._kept.write(self._held)
             while block := self._block():
                 self._kept.write(block)
