@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         Status,
         TransferReport,
     )
+    from langchain_tiered_memory.core.summary import Summary
     from langchain_tiered_memory.extraction import ModelExtractor, ModelScorer
     from langchain_tiered_memory.faces import Session
     from langchain_tiered_memory.langchain import (
@@ -138,6 +139,7 @@ _ROOMS = {
         "Status",
         "TransferReport",
     ),
+    "core.summary": ("Summary",),
     "extraction": ("ModelExtractor", "ModelScorer"),
     "faces": ("Session",),
     "langchain": (
@@ -202,6 +204,7 @@ __all__ = [
     "ShortTermSettings",
     "Signal",
     "Status",
+    "Summary",
     "Tier",
     "TieredChatMessageHistory",
     "TieredMemory",

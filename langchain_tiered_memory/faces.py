@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from langchain_tiered_memory.core.api import documented_by
 from langchain_tiered_memory.core.chat import SyncSession
 from langchain_tiered_memory.core.model import Context, Memory, Message, RecallResult, ScoredMemory
+from langchain_tiered_memory.core.summary import Summary
 from langchain_tiered_memory.core.tiers import SyncTier
 from langchain_tiered_memory.core.values import SyncValues, Value, Where
 from langchain_tiered_memory.pools import Pools
@@ -76,6 +77,9 @@ class Session:
             speakers=speakers,
             recalled=recalled,
         )
+
+    async def summary(self, *, refresh: bool = False) -> Summary | None:
+        return await self._pools.call(self.sync.summary, refresh=refresh)
 
     async def clear(self) -> int:
         return await self._pools.call(self.sync.clear)

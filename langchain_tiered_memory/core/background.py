@@ -62,7 +62,7 @@ class Background:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         for user_id in sorted(self._written):
-            self._look_after(user_id)
+            self._look_after(user_id, models=False)  # nobody who closes should wait for a model
         self._written.clear()
 
     def _enqueue(self, user_ids: Iterable[str]) -> None:
@@ -97,11 +97,11 @@ class Background:
                     break
             return not self._stopping
 
-    def _look_after(self, user_id: str) -> None:
+    def _look_after(self, user_id: str, *, models: bool = True) -> None:
         try:
             if self._due(user_id):
                 self._maintained[user_id] = self._parts.clock()
-                self._maintenance.run(user_id, dry_run=False)
+                self._maintenance.run(user_id, dry_run=False, models=models)
             else:
                 self._indexing.embed_pending(user_id, self._parts.settings.maintenance.batch)
                 self._indexing.sync_index(user_id)

@@ -13,6 +13,7 @@ from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.model import Context, Message, ScoredMemory
 from langchain_tiered_memory.core.opening import Opening
 from langchain_tiered_memory.core.shown import Shown
+from langchain_tiered_memory.core.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,19 @@ class Chats:
         """Remove the transcript; see `SyncSession.clear`."""
         with self._lock:
             self._used.pop((at.user_id, at.session_id), None)
-        return self._opening.rooms().parts.transcripts.clear(at.user_id, at.session_id)
+        rooms = self._opening.rooms()
+        rooms.summaries.drop(at.user_id, [at.session_id])
+        cleared = rooms.parts.transcripts.clear(at.user_id, at.session_id)
+        rooms.summaries.drop(at.user_id, [at.session_id])  # one that was made meanwhile
+        return cleared
+
+    def summary(self, at: Address, *, refresh: bool) -> Summary | None:
+        """Return the summary; see `SyncSession.summary`."""
+        if inputs.flag("refresh", refresh):
+            rooms = self._opening.writable(at.user_id)
+            rooms.sessions.note_budget(at.user_id, at.session_id, at.max_tokens)
+            rooms.summaries.refresh(at.user_id, at.session_id)
+        return self._opening.rooms().summaries.read(at.user_id, at.session_id)
 
     def used(self, at: Address) -> Used | None:
         """Return what was counted last, in this process; see `SyncSession.used`."""
@@ -209,6 +222,18 @@ class SyncSession(Shown):
             speakers=speakers,
             recalled=recalled,
         )
+
+    def summary(self, *, refresh: bool = False) -> Summary | None:
+        """Return the summary of what left the window, as it was last made; None without one.
+
+        There are summaries where `WorkingSettings.summary_tokens` says so. `maintain` makes them, in the background
+        too, from the summary so far and what has left since: a language model's (`MemorySystem(llm=…)`), or without one
+        the most important statements. The transcript is never changed, and messages that were forgotten are left out.
+
+        Args:
+            refresh: Bring it up to date first, which may ask the model; where that fails, the old one is returned.
+        """
+        return self._chats.summary(self.address, refresh=refresh)
 
     def clear(self) -> int:
         """Remove the transcript and return how many messages it had. What was remembered from it stays."""

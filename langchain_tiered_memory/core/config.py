@@ -11,6 +11,7 @@ from langchain_tiered_memory.core.checking import LONGEST, check_types, demand, 
 from langchain_tiered_memory.core.retention import ForgettingRule, ForgettingSettings
 
 __all__ = [
+    "LEAST_SUMMARY_TOKENS",
     "LEAST_WINDOW_TOKENS",
     "LONGEST",
     "ExtractionSettings",
@@ -28,6 +29,8 @@ __all__ = [
 
 LEAST_WINDOW_TOKENS = 16
 """A budget below this has no room for a message and the mark of a cut."""
+LEAST_SUMMARY_TOKENS = 100
+"""A summary below this would hold little but its frame."""
 _ROUNDING = 1e-6
 _LEAST_BATCH = 256
 _AROUND_TOKENS = 4_000
@@ -47,6 +50,11 @@ class WorkingSettings:
     """Most of the budget that memories may take in a context, recalled and standing ones together, in [0, 1]."""
     standing_share: float = 0.1
     """Most of the budget that the user's standing preferences may take of that, whatever is asked, in [0, 1]."""
+    summary_tokens: int = 0
+    """Most tokens that a context spends on a summary of what left the session's window, at least 100; 0: there is none.
+    It is never more than a quarter of the budget."""
+    summary_calls: int = 8
+    """Most questions that one `maintain` puts to the language model, where there is one, for summaries of a user."""
     transcript_ttl: timedelta | None = None
     """How long a session without a new message is kept; None keeps it until it is cleared."""
 
@@ -58,6 +66,10 @@ class WorkingSettings:
         demand(is_share(self.system_share), "working.system_share", self.system_share, "a share in [0, 1]")
         demand(is_share(self.memory_share), "working.memory_share", self.memory_share, "a share in [0, 1]")
         demand(is_share(self.standing_share), "working.standing_share", self.standing_share, "a share in [0, 1]")
+        most = self.summary_tokens
+        allowed = f"at least {LEAST_SUMMARY_TOKENS} tokens, or 0 for no summary"
+        demand(most == 0 or most >= LEAST_SUMMARY_TOKENS, "working.summary_tokens", most, allowed)
+        demand(self.summary_calls >= 1, "working.summary_calls", self.summary_calls, "at least 1")
         ttl = self.transcript_ttl
         demand(ttl is None or ttl > timedelta(0), "working.transcript_ttl", ttl, "a positive time, or None")
 
@@ -180,8 +192,9 @@ class ServerSettings:
     """Longest that one question to Redis may take elsewhere; one with many rows may take longer."""
     chroma_deadline: timedelta = timedelta(seconds=2)
     """Most that a recall waits for a Chroma server; then it compares every vector instead."""
-    sql_deadline: timedelta = timedelta(seconds=30)
-    """Longest that one statement may take on PostgreSQL, waiting for other writers of the same user included."""
+    sql_deadline: timedelta = timedelta(seconds=5)
+    """Longest silence of PostgreSQL while something is read; a write, which waits for others of its user, has six
+    times as long."""
     pause: timedelta = timedelta(seconds=2)
     """A server that did not answer is not asked for so long; then one call finds out for all."""
 

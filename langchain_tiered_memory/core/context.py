@@ -15,6 +15,7 @@ from langchain_tiered_memory.core.recall import Recall
 from langchain_tiered_memory.core.search import Window
 from langchain_tiered_memory.core.sessions import Sessions, window_of
 from langchain_tiered_memory.core.standing import Standing
+from langchain_tiered_memory.core.summaries import Summaries
 from langchain_tiered_memory.core.working import prompt_tokens
 
 _TRIES = 8
@@ -36,12 +37,16 @@ _NONE = _Notes(None, (), ())
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """Builds contexts. Reads only, but for the access of the memories that found room."""
+    """Builds contexts. Reads only, but for the access of the memories that found room.
+
+    A summary of what left the window, where there is one, takes its part of the budget first.
+    """
 
     parts: Parts
     sessions: Sessions
     recall: Recall
     standing: Standing
+    summaries: Summaries
 
     def build(
         self,
@@ -64,14 +69,17 @@ class Contexts:
         notes = _NONE
         if recalled is not None:
             recalled = self.recall.still_there(user_id, recalled)
-        if max_tokens >= _LEAST_FOR_MEMORIES:
-            notes = self._notes(session_id, question, max_tokens, recalled)
-        budget = max_tokens - (0 if notes.block is None else self.parts.counter.message(notes.block))
+        earlier = self.summaries.block(user_id, session_id, max_tokens)
+        room = max_tokens - (0 if earlier is None else self.parts.counter.message(earlier))
+        if room >= _LEAST_FOR_MEMORIES:
+            notes = self._notes(session_id, question, room, recalled)
+        quoted = [one for one in (earlier, notes.block) if one is not None]
+        budget = room - (0 if notes.block is None else self.parts.counter.message(notes.block))
         for _ in range(_TRIES):
             shown = self.sessions.window(user_id, session_id, budget)
             system = [message for message in shown if message.role in SYSTEM_ROLES]
             rest = [message for message in shown if message.role not in SYSTEM_ROLES]
-            messages = (*system, *([notes.block] if notes.block else []), *rest)
+            messages = (*system, *quoted, *rest)
             text = transcript_text(messages, speakers=speakers)
             over = self.parts.counter.text(text) - max_tokens
             if over <= 0:

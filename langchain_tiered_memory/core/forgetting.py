@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from langchain_tiered_memory.core.errors import BackendUnavailable, NotFound
 from langchain_tiered_memory.core.indexing import Indexing
@@ -11,6 +11,7 @@ from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.reports import ForgetReceipt
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.summaries import Summaries
 
 logger = logging.getLogger("langchain_tiered_memory.forgetting")
 
@@ -18,10 +19,11 @@ logger = logging.getLogger("langchain_tiered_memory.forgetting")
 class Forgetting:
     """Deletes the truth first, with an intent; clears the other places after it; then closes the intent."""
 
-    def __init__(self, parts: Parts, snapshots: Snapshots, indexing: Indexing) -> None:
+    def __init__(self, parts: Parts, snapshots: Snapshots, indexing: Indexing, summaries: Summaries) -> None:
         self._parts = parts
         self._snapshots = snapshots
         self._indexing = indexing
+        self._summaries = summaries
 
     def forget(self, user_id: str, ids: Sequence[str]) -> ForgetReceipt:
         """Forget memories; see `MemorySystem.forget`.
@@ -31,15 +33,17 @@ class Forgetting:
         """
         snapshot = self._snapshots.strict(user_id)
         with snapshot.lock:
+            sessions = set[str]()
             for one in ids:
                 row = snapshot.row_of(one)
                 if row is None:
                     raise NotFound(one)
+                sessions.add(snapshot.entry(row).memory.session_id or "")
             short = [one for one in ids if one in snapshot.ids(Tier.SHORT_TERM)]
         gone = self._parts.records.forget(user_id, ids, self._parts.clock())
         with snapshot.lock:
             snapshot.forget([*ids, *gone.derived])
-        pending = self._clear(user_id, ids)
+        pending = self._clear(user_id, ids, sessions - {""})
         return ForgetReceipt(
             short_term=len(short),
             long_term=len(gone.removed) + len(gone.derived),
@@ -50,6 +54,8 @@ class Forgetting:
 
     def let_go(self, user_id: str, versions: Mapping[str, int], by: str) -> frozenset[str]:
         """Forget records that are still what they were when they were chosen; return which went.
+
+        The summary of a session stays: it was not chosen, and is what is to be left of such records.
 
         Args:
             user_id: Whose.
@@ -62,7 +68,7 @@ class Forgetting:
             snapshot = self._snapshots.strict(user_id)
             with snapshot.lock:
                 snapshot.forget([*gone.removed, *gone.derived])
-            self._clear(user_id, gone.removed)
+            self._clear(user_id, gone.removed, ())
         return frozenset(gone.removed)
 
     def forget_user(self, user_id: str) -> ForgetReceipt:
@@ -102,7 +108,7 @@ class Forgetting:
                 erased += not left
                 self._snapshots.discard(owner)
             else:
-                left = self._clear(owner, ids)
+                left = self._clear(owner, ids, None)
             pending += left
         return erased, tuple(pending)
 
@@ -110,9 +116,17 @@ class Forgetting:
         """Say whether an erasure of the whole user is open."""
         return self._parts.records.intents().get(user_id, ()) is None
 
-    def _clear(self, user_id: str, ids: Sequence[str]) -> tuple[str, ...]:
+    def _clear(self, user_id: str, ids: Sequence[str], sessions: Collection[str] | None) -> tuple[str, ...]:
+        """Clear the other places of these ids; return those that did not answer.
+
+        Args:
+            user_id: Whose.
+            ids: What was forgotten.
+            sessions: The sessions whose summaries may tell of it; None: it is no longer known which.
+        """
         pending = []
         try:
+            self._summaries.drop(user_id, sessions)
             self._parts.items.remove(user_id, dict.fromkeys(ids))
             self._parts.records.close_intents(user_id, ids)
         except BackendUnavailable:

@@ -21,6 +21,7 @@ from langchain_tiered_memory.core.question import is_due
 from langchain_tiered_memory.core.reports import MaintenanceReport, PolicyChoice
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.summaries import Summaries
 
 logger = logging.getLogger("langchain_tiered_memory.maintenance")
 
@@ -38,6 +39,7 @@ class Maintenance:
         indexing: Indexing,
         forgetting: Forgetting,
         fading: Fading,
+        summaries: Summaries,
     ) -> None:
         self._parts = parts
         self._snapshots = snapshots
@@ -46,19 +48,20 @@ class Maintenance:
         self._indexing = indexing
         self._forgetting = forgetting
         self._fading = fading
+        self._summaries = summaries
 
     def users(self) -> tuple[str, ...]:
         """Return every user that anything is known of."""
         stores = self._parts.items, self._parts.records, self._parts.transcripts
         return tuple(dict.fromkeys(user for store in stores for user in store.users()))
 
-    def run(self, user_id: str | None, *, dry_run: bool) -> MaintenanceReport:
-        """Maintain one user, or all of them; see `MemorySystem.maintain`."""
+    def run(self, user_id: str | None, *, dry_run: bool, models: bool = True) -> MaintenanceReport:
+        """Maintain one user, or all of them; see `MemorySystem.maintain`. Without `models` none is asked."""
         report = MaintenanceReport(dry_run=dry_run)
         if not dry_run:
             report = self._step(report, lambda: self._finish(user_id, report))
         for user in self.users() if user_id is None else (user_id,):
-            report = self._user(user, report)
+            report = self._user(user, report, models=models)
         ttl = self._parts.settings.working.transcript_ttl
         if ttl is not None and not dry_run:
             self._parts.transcripts.expire(self._parts.clock() - ttl)
@@ -102,7 +105,7 @@ class Maintenance:
             values = [entry.memory for entry in snapshot.entries(Tier.LONG_TERM) if is_value(entry.memory)]
         return [memory.id for memory in values if is_over(memory, now)]
 
-    def _user(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
+    def _user(self, user_id: str, report: MaintenanceReport, *, models: bool) -> MaintenanceReport:
         if report.dry_run:
             return self._would(user_id, report)
         if self._parts.records.intents().get(user_id, ()) is None:
@@ -111,7 +114,8 @@ class Maintenance:
         report = self._step(report, lambda: self._expire(user_id, report))
         report = self._step(report, lambda: _told(report, user_id, *self._fading.run(user_id)))
         report = self._step(report, lambda: self._embed(user_id, report))
-        return self._step(report, lambda: self._index(user_id, report))
+        report = self._step(report, lambda: self._index(user_id, report))
+        return self._step(report, lambda: self._sum_up(user_id, report, models=models))
 
     def _step(self, report: MaintenanceReport, step: Callable[[], MaintenanceReport]) -> MaintenanceReport:
         try:
@@ -151,6 +155,16 @@ class Maintenance:
         while done := self._indexing.embed_pending(user_id, self._parts.settings.maintenance.batch):
             embedded += done
         return replace(report, embedded=embedded)
+
+    def _sum_up(self, user_id: str, report: MaintenanceReport, *, models: bool) -> MaintenanceReport:
+        spent = self._summaries.refresh_all(user_id, models=models)
+        failed = (f"the model failed at the summaries of {spent.failed} sessions",) if spent.failed else ()
+        return replace(
+            report,
+            summaries=report.summaries + spent.made,
+            model_calls=report.model_calls + spent.calls,
+            failed=(*report.failed, *failed),
+        )
 
     def _index(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         indexed, unindexed = self._indexing.sync_index(user_id)

@@ -14,6 +14,7 @@ from langchain_tiered_memory.core.ports import (
     ItemStore,
     RecordStore,
     Reranker,
+    Summarizer,
     TokenCounter,
     TranscriptStore,
     VectorIndex,
@@ -28,6 +29,7 @@ class Parts:
         index: The vector index, or None when every search is exact.
         index_always: Whether the index is asked whatever the number of vectors.
         reranker: Orders the best hits anew, or None when the order of the search stands.
+        summarizer: Sums up what left a session's window, or None when rules do.
         compact: Gives freed space back where a store can.
         incidents: Tells what went wrong on servers, by name.
         close: Closes what was opened for this system, and nothing that was given to it.
@@ -42,6 +44,7 @@ class Parts:
     scorer: ImportanceScorer
     extractor: FactExtractor
     reranker: Reranker | None = None
+    summarizer: Summarizer | None = None
     counter: TokenCounter
     clock: Clock
     settings: Settings

@@ -59,6 +59,7 @@ __all__ = [
     "RecordStore",
     "Reranker",
     "StoredMessage",
+    "Summarizer",
     "TokenCounter",
     "Touched",
     "TranscriptStore",
@@ -132,6 +133,20 @@ class Reranker(Protocol):
 
     def rerank(self, query: str, hits: Sequence[ScoredMemory]) -> Sequence[Judgement]:
         """Return a judgement of each hit that is to stay, most relevant first; the others are not recalled."""
+
+
+class Summarizer(Protocol):
+    """Writes down what was said in a conversation, in short. Never called with nothing, nor inside a lock.
+
+    Raises:
+        ExtractionError: It failed; the summary so far stands, and it is asked again later.
+    """
+
+    def summarize(self, earlier: str, messages: Sequence[Message], max_tokens: int) -> str:
+        """Return a summary of the summary so far, "" when there is none, and of the messages that came after it.
+
+        What is longer than `max_tokens` is cut.
+        """
 
 
 class TokenCounter(Protocol):

@@ -89,10 +89,12 @@ class MaintenanceReport(Shown):
         indexed: Vectors that reached the vector index.
         unindexed: Vectors that left it.
         erased: Interrupted erasures of whole users that were finished.
-        failed: What could not be done now and stays due, as sentences.
         forgotten: Long-term memories that the forgetting policy let go.
         waiting: Those that it would let go too, and leaves to the next run.
         chosen: Which were forgotten, and why; of each user those of least worth first.
+        summaries: Times that a session's summary was brought forward; always 0 with `dry_run`.
+        model_calls: Questions put to a language model for them.
+        failed: What could not be done now and stays due, as sentences.
         dry_run: Whether nothing was changed.
     """
 
@@ -103,10 +105,12 @@ class MaintenanceReport(Shown):
     indexed: int = 0
     unindexed: int = 0
     erased: int = 0
-    failed: tuple[str, ...] = ()
     forgotten: int = 0
     waiting: int = 0
     chosen: tuple[PolicyChoice, ...] = ()
+    summaries: int = 0
+    model_calls: int = 0
+    failed: tuple[str, ...] = ()
     dry_run: bool = False
 
 
@@ -146,7 +150,7 @@ class Status(Shown):
             `redis_unavailable` (questions without an answer), `redis_not_asked` (those that were not put for a while
             after that), `redis_items_lost` (evicted, or let go before they were counted), `redis_users_lost` (whose
             whole short-term memory was evicted), `redis_emptied` (flushed, or restarted without its data), and
-            `chroma_unavailable`, `chroma_not_asked`.
+            the first two of `chroma` and `postgres`.
     """
 
     users: int = 0

@@ -17,6 +17,7 @@ from langchain_tiered_memory.core.search import Search
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.standing import Standing
+from langchain_tiered_memory.core.summaries import Summaries
 from langchain_tiered_memory.core.transfer import Transfer
 from langchain_tiered_memory.core.updating import Updating
 from langchain_tiered_memory.core.writing import Writing
@@ -33,9 +34,11 @@ class Rooms:
         self.writing = Writing(parts)
         self.sessions = Sessions(parts, self.snapshots, self.admission, self.writing)
         self.recall = Recall(parts, self.snapshots, Search(parts, self.snapshots, self.indexing), self.sessions.seen)
-        self.contexts = Contexts(parts, self.sessions, self.recall, Standing(parts, self.snapshots))
+        self.summaries = Summaries(parts, self.sessions)
+        standing = Standing(parts, self.snapshots)
+        self.contexts = Contexts(parts, self.sessions, self.recall, standing, self.summaries)
         self.consolidation = Consolidation(parts, self.snapshots, self.admission)
-        self.forgetting = Forgetting(parts, self.snapshots, self.indexing)
+        self.forgetting = Forgetting(parts, self.snapshots, self.indexing, self.summaries)
         self.maintenance = Maintenance(
             parts,
             self.snapshots,
@@ -44,6 +47,7 @@ class Rooms:
             indexing=self.indexing,
             forgetting=self.forgetting,
             fading=Fading(parts, self.snapshots, self.forgetting),
+            summaries=self.summaries,
         )
         self.reading = Reading(parts, self.snapshots, self.maintenance)
         self.updating = Updating(parts, self.snapshots, self.admission, self.reading)

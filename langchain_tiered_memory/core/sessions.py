@@ -106,7 +106,7 @@ class Sessions:
         return [
             item
             if item.id in clear or (item.id in same and standing[item.id].content == item.content)
-            else replace(item, id=_apart_id(session_id, item.id, item.content))
+            else replace(item, id=apart_id(session_id, item.id, item.content))
             for item in items
         ]
 
@@ -128,9 +128,12 @@ class Sessions:
         The window is as large as the session that was used last in this process made it; where none was, as the
         settings say.
         """
+        return window_of(session_id, self.window(user_id, session_id, self.budget(user_id, session_id)))
+
+    def budget(self, user_id: str, session_id: str) -> int:
+        """Return how large a session's window is, as far as this process knows."""
         with self._lock:
-            budget = self._budgets.get((user_id, session_id), self._parts.settings.working.max_tokens)
-        return window_of(session_id, self.window(user_id, session_id, budget))
+            return self._budgets.get((user_id, session_id), self._parts.settings.working.max_tokens)
 
     def _backwards(self, user_id: str, session_id: str) -> Iterator[StoredMessage]:
         before: int | None = None
@@ -146,11 +149,11 @@ class Sessions:
 def window_of(session_id: str, shown: Sequence[Message]) -> Window:
     """Return what these messages show, under every id that they may be remembered by."""
     words = [message.text for message in shown if message.role == "user" and message.text]
-    ids = {message.id for message in shown} | {_apart_id(session_id, message.id, message.text) for message in shown}
+    ids = {message.id for message in shown} | {apart_id(session_id, message.id, message.text) for message in shown}
     return Window(session_id, frozenset(one for one in ids if one is not None), "\n".join(words[-2:]))
 
 
-def _apart_id(session_id: str, message_id: str | None, text: str) -> str:
+def apart_id(session_id: str, message_id: str | None, text: str) -> str:
     """Return the id under which a message is remembered whose own id is taken."""
     return digest("message", session_id, message_id, text)
 

@@ -21,6 +21,7 @@ from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
 from langchain_tiered_memory.core.question import is_lost
 from langchain_tiered_memory.core.reports import TransferReport
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.summary import is_talk
 
 BY = "import"
 _BATCH = 500
@@ -88,7 +89,7 @@ class Transfer:
             batch = [entry.memory for entry in heads[start : start + _BATCH]]
             for memory in bodies_of(self._parts, user_id, batch):
                 yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
-        for session_id in sorted(self._parts.transcripts.sessions(user_id)):
+        for session_id in sorted(filter(is_talk, self._parts.transcripts.sessions(user_id))):
             for one in self._messages(user_id, session_id):
                 fields_of = {name: getattr(one.message, name) for name in MESSAGE_FIELDS}
                 where = {"session_id": session_id, "agent_id": one.agent_id}

@@ -10,5 +10,6 @@ from langchain_tiered_memory.extraction.model import ModelExtractor
 from langchain_tiered_memory.extraction.models import as_model
 from langchain_tiered_memory.extraction.rules import RuleExtractor
 from langchain_tiered_memory.extraction.scoring import ModelScorer
+from langchain_tiered_memory.extraction.summary import ModelSummarizer
 
-__all__ = ["ModelExtractor", "ModelScorer", "RuleExtractor", "as_extractor", "as_model"]
+__all__ = ["ModelExtractor", "ModelScorer", "ModelSummarizer", "RuleExtractor", "as_extractor", "as_model"]
