@@ -31,6 +31,13 @@ SHOWN = {
         "Tool Calls:\n  timetable",
         "4 messages",
     ),
+    "06_your_own_chats": (
+        "note: dates are read day first: 19 dates",
+        "whatsapp   34 stored   0 there already 2 skipped",
+        "whatsapp    0 stored  34 there already 2 skipped",
+        "06 Jun 2025  Ada        I am allergic to peanuts",
+        "of 34 messages",
+    ),
 }
 
 
