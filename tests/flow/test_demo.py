@@ -95,7 +95,7 @@ def test_consolidation_promotes_what_was_read_and_finds_what_superseded_what(sto
     by_id = {one.id: one for one in found.facts}
     replaced = {one.content: by_id[one.superseded_by].content for one in found.facts if one.superseded_by}
     assert replaced == {
-        "I work at Halden Maps.": ("I work at Lumen Ferries now, and they gave me a desk with a view of the harbour!"),
+        "I work at Halden Maps.": "I work at Lumen Ferries now",
         "I live in Bergen, up a hill with far too many stairs.": "I live in Stavanger now, on the ground floor.",
     }
     assert {"I am allergic to peanuts.", "My name is Nora."} <= {one.content for one in found.facts if one.current}

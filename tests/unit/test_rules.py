@@ -118,19 +118,19 @@ def test_sentences_that_no_rule_was_written_for_are_read_with_high_precision() -
 @pytest.mark.parametrize(
     ("text", "contents"),
     [
-        ("I moved to Boston last month.", ["I moved to Boston last month (April 2023)"]),
-        ("I started at Initech yesterday!", ["I started at Initech yesterday (7 May 2023)"]),
-        ("I lived in Paris until 2019.", ["I lived in Paris until 2019"]),
-        ("I live in Boston and work at Acme.", ["I live in Boston", "I work at Acme"]),
-        ("Well, my sister lives in Oslo and works at Acme.", ["my sister lives in Oslo", "my sister works at Acme"]),
-        ("I love hiking and sushi.", ["I love hiking", "I love sushi"]),
-        ("I'm allergic to nuts, eggs and milk.", [f"I'm allergic to {one}" for one in ("nuts", "eggs", "milk")]),
+        ("I moved to Boston last month.", ["I moved to Boston last month (April 2023)."]),
+        ("I started at Initech yesterday!", ["I started at Initech yesterday (7 May 2023)!"]),
+        ("I lived in Paris until 2019", ["I lived in Paris until 2019"]),
+        ("I live in Boston and work at Acme.", ["I live in Boston", "I work at Acme."]),
+        ("Well, my sister lives in Oslo and works at Acme.", ["my sister lives in Oslo", "my sister works at Acme."]),
+        ("I love hiking and sushi.", ["I love hiking.", "I love sushi."]),
+        ("I'm allergic to nuts, eggs and milk.", [f"I'm allergic to {one}." for one in ("nuts", "eggs", "milk")]),
         (
             "I tuned the fetch call latency, which has recently dropped to 90 ms, can you check it?",
             ["the fetch call latency has recently dropped to 90 ms"],
         ),
-        ("The demo is on Friday.", ["The demo is on Friday (12 May 2023)"]),
-        ("The budget is $400. It's now $500.", ["The budget is $400", "The budget is $400. It's now $500"]),
+        ("The demo is on Friday.", ["The demo is on Friday (12 May 2023)."]),
+        ("The budget is $400. It's now $500.", ["The budget is $400.", "The budget is $400. It's now $500."]),
     ],
 )
 def test_a_statement_is_told_in_the_speakers_words_and_understood_by_itself(text: str, contents: list[str]) -> None:
@@ -142,14 +142,14 @@ def test_a_span_shows_the_clause_in_its_source() -> None:
 
     shown = [text[start:end] for fact in extract(text) for start, end in fact.spans.values()]
 
-    assert shown == ["I live in Boston", "work at Acme"]
+    assert shown == ["I live in Boston", "work at Acme."]
 
 
 def test_times_are_those_of_the_day_on_which_it_was_said() -> None:
     (fact,) = extract("I moved to Boston last month.", datetime(2024, 1, 15, 9, tzinfo=UTC))
 
     assert fact.observed_at == datetime(2023, 12, 1, tzinfo=UTC)
-    assert fact.content == "I moved to Boston last month (December 2023)"
+    assert fact.content == "I moved to Boston last month (December 2023)."
 
 
 def test_an_attribute_is_the_same_however_its_name_is_turned() -> None:

@@ -57,7 +57,8 @@ _REST: Final = _compiled(
     r"in (?:a|the|this|my) (?:song|story|novel|movie|film|game|play|book|essay|dream|poem|scene|sketch)|not that i|"
     r"(?:he|she|they|who|someone|somebody|everyone|people|mom|dad|mum|boss|doctor|friend|wife|"
     r"husband|sister|brother|son|daughter|"
-    r"colleague|teacher|manager|partner|neighbou?r|you|[a-z]+er|narrator|character|sign|report|"
+    r"colleague|teacher|manager|partner|neighbou?r|you|(?!(?:n?ever|after|other|however|rather|"
+    r"over|under|either|another)\b)[a-z]+er|narrator|character|sign|report|"
     r"article|book)s? (?:\w+ ){0,2}"
     r"(?:said|says|say|told|tells|tell|claims?|claimed|thinks?|thought|believes?|believed|"
     r"mentioned|sings?|sang|argues?|insists?|"
@@ -129,6 +130,7 @@ _HEAD: Final = _compiled(
 )
 _BARE: Final = _compiled(rf"(?:and|but|so|or|yet|plus) (?:then |now |also )?(?={_VERB}\b)")
 _JOINED: Final = re.compile(r"(?:and|but|so|also|please|from now on)\b", re.IGNORECASE)
+_CLOSE: Final = re.compile("[.!\u2026]{1,3}")
 _CONDITION: Final = re.compile(r"(?:if|unless|provided|assuming|in case|not)\b", re.IGNORECASE)
 _WHICH: Final = _compiled(r"which (?=(?:is|are|has|have|was|were|now|recently|currently)\b)")
 _TRAILING: Final = _compiled(
@@ -144,7 +146,7 @@ class Clause:
     Attributes:
         text: The words as rules read them: with the subject that it shares, with what is quoted blanked out.
         start: Where it begins in the text.
-        end: Where it ends.
+        end: Where it ends, the full stop included.
         head: How many characters of `text` are supplied in front: the subject of the clause before.
         sentence: Number of its sentence.
         first: Whether it begins its sentence, or is joined to it by "and", "but", "so" or "please".
@@ -220,8 +222,9 @@ def _of_sentence(sentence: str, offset: int, number: int) -> Iterator[Clause]:
         goes_on = who is None and _BARE.match(words) is not None
         kept = (kept or not goes_on) and (asked or not _DROPPED.search(words))
         if kept and end - start <= _MOST_OF_CLAUSE and words[0] != "\0":
+            closed = match.end() if (match := _CLOSE.match(sentence, end)) else end
             opens = start == spans[0][0] or _JOINED.match(words) is not None
-            pending += _clause(words, head if goes_on else "", before, (offset + start, offset + end, number, opens))
+            pending += _clause(words, head if goes_on else "", before, (offset + start, offset + closed, number, opens))
         before = words
     yield from pending
 

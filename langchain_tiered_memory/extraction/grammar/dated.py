@@ -74,6 +74,11 @@ DEADLINES: Final = (
     _ahead(r"(?:the|my|our|this) {NOUN}" + _SHIFTED + _FROM + _TO + _WHEN, "{noun@}"),
     _ahead(r"(?:the|my|our|this) {NOUN}" + _LINK + r" (?:on |for |at |by |in )?" + _WHEN, "{noun@}"),
     _ahead(
+        r"(?:the|my|our|this) {NOUN} (?:now )?(?:leaves|departs|takes place|is happening|arrives)(?: "
+        r"(?:on|at|in))? " + _WHEN,
+        "{noun@}",
+    ),
+    _ahead(
         r"{GOT} (?:an? |my |our ){NOUN} (?:scheduled |booked |coming up |planned |set |due )?(?:on|"
         r"for|at|in|next|this|tomorrow)(?= )" + _WHEN,
         "{noun@}",

@@ -16,7 +16,7 @@ IT: Final = "{it}"
 """The slot of what was spoken of just before."""
 
 _GAP: Final = re.compile(
-    r" *(?:(?:on|at|by|for|in|the|now|around|coming|until|till|from|to|before|end of|late|early|mid|mon|tues|wednes|"
+    r" *(?:(?:on|at|by|for|in|the|now|around|until|till|from|to|before|end of|late|early|mid|mon|tues|wednes|"
     r"thurs|fri|satur|sun)(?:day)?,? ?)*$",
     re.IGNORECASE,
 )

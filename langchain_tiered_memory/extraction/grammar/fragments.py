@@ -10,7 +10,10 @@ from typing import Final
 
 from langchain_tiered_memory.extraction.grammar import words
 
-_CAPITAL: Final = r"(?-i:(?!I\b|I'|My\b|The\b|But\b|And\b)[A-Z\u00c0-\u00de])[\w&'+-]{0,40}(?:\.\w{1,20}){0,3}"
+_CAPITAL: Final = (
+    r"(?-i:(?!I\b|I'|My\b|The\b|But\b|And\b)[A-Z\u00c0-\u00de])[\w&'+-]{0,40}(?:\.\w{1,20}){0,3}"
+    r"(?:(?<=\bInc)\.|(?<=\bLtd)\.|(?<=\bCorp)\.)?"
+)
 _NUMBER_WORDS: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
 )
@@ -68,8 +71,8 @@ _OPEN: Final[Mapping[str, str]] = {
     r"since|now|until|because|so|when|while|though|although|which|if)\b))",
     "TASTE_END": r"(?= *(?:$|[;:()\u2013\u2014]|- |, (?:and |but |so )?(?:i|we|it|they|which|so|but|my|especially|"
     r"because|since)\b)| +(?:(?:but|as|since|now|these days|because|so|when|whenever|while|though|"
-    r"although|especially|lately|at the moment|after|before|every|on (?:my|the|weekends)|with my|"
-    r"instead|because of|for (?:its|their|the)|too$)\b))",
+    r"although|especially|lately|at the moment|after|before|every|better than|more than|the best|the most|"
+    r"on (?:my|the|weekends)|with my|instead|because of|for (?:its|their|the)|too$)\b))",
     "TIMELY": r"(?:tomorrow|tonight|today|next|this|{MONTH}\b\.?|\d{1,2}(?:st|nd|rd|th)? (?:of )?{MONTH}\b|"
     r"the \d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|mon|tues|wednes|thurs|fri|satur|sun|in "
     r"(?=(?-i:[A-Z])|20\d\d))",
@@ -92,6 +95,7 @@ _OPEN: Final[Mapping[str, str]] = {
     "MY": r"(?:my|our)",
     "MONTH": r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)",
+    "NO_PLACE": words.NO_PLACES,
     "RELATIVES": words.RELATIVES,
     "PETS": words.PETS,
     "PETS_MANY": words.PETS_MANY,

@@ -126,6 +126,20 @@ COUNTS: Final = (
     ),
 )
 
+EARNINGS: Final = (
+    states(
+        r"{I} {ADV}(?:make|earn) (?P<v>{AMOUNT})(?= (?:a|per) (?:year|month|week|hour)\b)", "salary", "{v}", "number"
+    ),
+    states(
+        r"{I} (?:now|currently) have (?P<v>{COUNT}) (?P<noun>(?!(?:hours?|days?|weeks?|questions?|"
+        r"problems?|options)\b)"
+        r"[\w-]{2,20}(?: [\w-]{2,20})?){END}",
+        "count:{noun*}",
+        "{v}",
+        "number",
+    ),
+)
+
 NAMED: Final = (
     states(
         r"{MY} (?P<noun>time ?zone|timezone|blood type|currency|favourite language|operating system|"

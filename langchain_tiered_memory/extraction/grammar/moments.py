@@ -27,6 +27,7 @@ _TIME: Final = re.compile(
     rf"|\b(?P<month>{_NAME}),? (?P<of>[12]\d{{3}})\b"
     r"|\b(?P<near>yesterday|today|tonight|tomorrow|last night|the day before yesterday|the day after tomorrow)\b"
     rf"|\b(?P<ago>{_COUNT}) (?P<unit>day|week|month|year)s? ago\b"
+    rf"|\bin (?P<hence>{_COUNT}) (?P<measure>day|week|month|year)s?\b(?! of\b)"
     rf"|\b(?P<which>last|this past|next|this coming|this) (?P<what>weekend|week|month|year|{_WEEKDAY}|{_NAME})\b"
     rf"|\b(?P<weekday>{_WEEKDAY})\b"
     r"|\bthe (?P<ordinal>\d{1,2})(?:st|nd|rd|th)\b(?! (?:floor|century|time|grade|place|of|"
@@ -118,22 +119,27 @@ def _moment(match: re.Match[str], said: date, *, ahead: bool) -> Iterator[Moment
     if match["day"]:
         absolute = _YEAR_TOLD.search(words) is not None
         yield from _day(days_told(words.replace(" the ", " "), said), span, absolute=absolute)
-    elif match["month"]:
-        yield _month(date(int(match["of"]), _number(match["month"]), 1), span, absolute=True)
     elif match["near"]:
         yield from _day(days_told(words, said), span)
-    elif match["ago"]:
-        yield from _ago(match, said)
+    elif match["ago"] or match["hence"]:
+        if match["ago"] or ahead:  # else "in two weeks" is how long it took
+            yield from _away(match, said)
     elif match["which"]:
         yield from _which(match["which"].lower(), match["what"].lower(), said, span)
     elif match["weekday"]:
         yield from _day(days_told(f"{'next' if ahead else 'last'} {match['weekday']}", said), span)
     elif match["ordinal"]:
         yield from _ordinal(int(match["ordinal"]), said, span, ahead=ahead)
-    elif match["bare"]:
-        yield _month(_nearest(_number(match["bare"]), said, ahead=ahead), match.span("bare"))
     else:
-        yield _year(int(match["year"]), match.span("year"), absolute=True)
+        yield _month_or_year(match, said, ahead=ahead)
+
+
+def _month_or_year(match: re.Match[str], said: date, *, ahead: bool) -> Moment:
+    if match["month"]:
+        return _month(date(int(match["of"]), _number(match["month"]), 1), match.span(), absolute=True)
+    if match["bare"]:
+        return _month(_nearest(_number(match["bare"]), said, ahead=ahead), match.span("bare"))
+    return _year(int(match["year"]), match.span("year"), absolute=True)
 
 
 def _nearest(month: int, said: date, *, ahead: bool) -> date:
@@ -160,14 +166,20 @@ def _year(year: int, span: tuple[int, int], *, absolute: bool = False) -> Moment
     return Moment(date(year, 1, 1), date(year + 1, 1, 1), str(year), "" if absolute else str(year), *span)
 
 
-def _ago(match: re.Match[str], said: date) -> Iterator[Moment]:
-    count, unit = _COUNTS.get(match["ago"].lower()) or int(match["ago"]), match["unit"].lower()
+def _away(match: re.Match[str], said: date) -> Iterator[Moment]:
+    """Yield the time so many days, weeks, months or years ago, or hence."""
+    told, unit, span = (
+        (match["ago"] or match["hence"]).lower(),
+        (match["unit"] or match["measure"]).lower(),
+        match.span(),
+    )
+    count = (-1 if match["ago"] else 1) * (_COUNTS.get(told) or int(told))
     if unit == "year":
-        yield _year(said.year - count, match.span())
+        yield _year(said.year + count, span)
     elif unit == "month":
-        yield _month(_months_on(said.replace(day=1), -count), match.span())
+        yield _month(_months_on(said.replace(day=1), count), span)
     else:
-        yield from _day(((said - timedelta(days=count * (7 if unit == "week" else 1))).isoformat(),), match.span())
+        yield from _day(((said + timedelta(days=count * (7 if unit == "week" else 1))).isoformat(),), span)
 
 
 def _which(which: str, what: str, said: date, span: tuple[int, int]) -> Iterator[Moment]:

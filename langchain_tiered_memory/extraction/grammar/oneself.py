@@ -7,7 +7,7 @@ from typing import Final
 from langchain_tiered_memory.extraction.grammar.table import Gift, Rule, denies, states
 
 _EMPLOYER: Final = r"(?P<v>{NAME}|(?<=the )[a-z]{3,20} (?:{WORKPLACE})|(?<=the )(?:{WORKPLACE}))"
-_AT: Final = r"(?:at|for|with) (?:the )?"
+_AT: Final = r"(?:(?:full[- ]time|part[- ]time|remotely) )?(?:at|for) (?:the )?"
 _WORKS: Final = (
     r"(?:work|works|working|am working|is working|'m working|'ve been working|have been working|"
     r"been working)"
@@ -38,10 +38,15 @@ HOMES: Final = (
     denies(r"{S_AM} (?:no longer|not) (?:living|based) in (?P<v>{NAME}){END}", "home"),
     denies(r"{S}(?:'ve| have| has)? (?:just |recently )?moved (?:away |out )(?:from|of) " + _HOME, "home"),
     Rule(
-        r"{S}(?:'ve| have| has)? {ADV}(?:moved|relocated) (?:back )?from {NAME} to (?P<v>{NAME}){END}",
+        r"{S}(?:'ve| have| has)? {ADV}(?:moved|relocated) (?:back )?from (?!{NO_PLACE}\b){NAME} to "
+        r"(?!{NO_PLACE}\b)(?P<v>{NAME}){END}",
         (Gift("home", "{v}"),),
     ),
-    states(r"{S}(?:'ve| have| has)? {ADV}(?:moved|relocated) (?:back |over |down |up )?to " + _HOME, "home"),
+    states(
+        r"{S}(?:'ve| have| has)? {ADV}(?:moved|relocated) (?:back |over |down |up )?to "
+        r"(?!{NO_PLACE}\b)(?![\w ]{2,30} from )" + _HOME,
+        "home",
+    ),
     states(r"{S} {ADV}lives? in " + _HOME, "home"),
     states(r"{S_AM} {ADV}(?:living|based|residing|settled) in " + _HOME, "home"),
     states(r"{S}(?:'ve| have| has) {ADV}(?:lived|been living|been based) in " + _HOME, "home"),
@@ -64,7 +69,7 @@ HOMES: Final = (
     ),
     states(r"{S_AM} (?:now |already )?(?P<v>\d{1,3})[ -]years?[ -]old", "age"),
     states(r"{S} {ADV}turned (?P<v>\d{1,3}){END}", "age"),
-    states(r"(?:i'm|i am|my (?P<kin>{KIN}) is) (?:now )?(?P<v>[1-9]\d)(?: now)?$", "age"),
+    states(r"(?:i'm|i am|my (?P<kin>{KIN})(?:'s| is)) (?:now )?(?P<v>(?:(?<=s )\d|[1-9]\d))(?: now)?$", "age"),
 )
 
 WORK: Final = (
@@ -90,8 +95,11 @@ WORK: Final = (
         "employer",
     ),
     states(
-        r"{S}(?:'ve| have| has)? {ADV}(?:(?:started|got|took|landed|begun|began) (?:a |my |the )?(?:new |first )?"
-        rf"(?:job|position|role)|started working|started|starts working) (?:at|for|with) (?:the )?{_EMPLOYER}{{END}}",
+        r"{S}(?:'ve| have| has)? {ADV}(?:(?:started|got|took|landed|begun|began|have|'ve got) (?:a |"
+        r"my |the )?(?:new |first )?"
+        rf"(?:job|position|role)|started working|(?<=i )started|(?<=ve )started|got hired|starts "
+        rf"working) (?:at|for|with|by) "
+        rf"(?:the )?(?![\w ]{{0,30}}(?:University|College|School|Yale|Harvard|Stanford|MIT)\b){_EMPLOYER}{{END}}",
         "employer",
     ),
     Rule(rf"{{S}} worked {_AT}{_EMPLOYER}{{END}}", (Gift("employer", "{v}"),), over=True),
@@ -161,7 +169,7 @@ SCHOOL: Final = (
 STATUS: Final = (
     denies(r"{S_AM} (?:no longer|not) (?P<v>{STATUS})(?: now| any ?more| any longer)?{STOP}", "relationship status"),
     states(
-        r"{S_AM} {ADV}(?:happily )?(?P<v>{STATUS})(?: now)?(?! to (?:my job|the)){END}",
+        r"{S_AM} {ADV}(?:happily )?(?P<v>{STATUS})(?: now)?(?:{STOP}|(?= to {CAP})|(?= in (?:19|20)\d\d)|(?= last ))",
         "relationship status",
         fold="kind",
     ),
@@ -212,7 +220,7 @@ HEALTH: Final = (
     ),
     Rule(
         r"{S}(?:'ve| have| has|'ve got| have got| suffer from| suffers from) (?:chronic |mild |severe "
-        r"|an? )?(?P<v>{CONDITION}){END}",
+        r"|an? )?(?P<v>{CONDITION}){STOP}",
         (Gift("condition:{v}", "yes"),),
     ),
     Rule(

@@ -32,6 +32,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *tastes.TASTES,
     *tastes.THINGS,
     *measured.COUNTS,
+    *measured.EARNINGS,
     *measured.NAMED,
     *dated.DEADLINES,
     *measured.MEASURED,
@@ -162,7 +163,7 @@ def _of_it(one: Statement, gift: Gift, before: list[Statement], source: str) -> 
     if last is None or last.value is None or one.start - last.end > _NEAR:
         return
     if (_DATED.match(last.value) is not None) == (gift.fold == "when"):
-        told = f"{source[last.start : last.end]}. {one.content}"
+        told = f"{source[last.start : last.end]} {one.content}"
         yield replace(one, slot=last.slot, content=told, start=last.start)
 
 

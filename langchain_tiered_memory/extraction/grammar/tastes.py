@@ -83,7 +83,7 @@ INSTRUCTIONS: Final = (
         Rule(pattern, (Gift(),), preference=True, recurring=True, first=not pattern.startswith(("(?:i", "i ")))
         for pattern in (
             r"(?:please |can you |could you )?(?:always|never) (?:please )?{WAY} (?!(?<=give )(?:up|in)\b|it\b)\w",
-            r"(?:please )?(?:don't|do not) (?:ever )?{WAY} (?!(?<=give )(?:up|in)\b|it\b)\w",
+            r"(?:please )?(?:don't|do not) (?:ever )?{WAY} (?!(?<=give )(?:up|in)\b|(?:it|the|th[aeio][ts]e?)\b)\w",
             (
                 r"(?:from now on|going forward|in (?:the )?future),? (?:please )?(?:(?:always|never|don't|do "
                 r"not) )?{WAY} \w"
@@ -126,9 +126,10 @@ THINGS: Final = (
         "car",
     ),
     states(
-        r"{MY} (?:new |current )?phone(?:'s| is) (?:now )?(?:an? )(?P<v>{CAP}(?: (?:{CAP}|"
+        r"{MY} (?:new |current )?(?P<thing>phone|laptop|computer|camera|tablet|bike|guitar|watch)(?:'s| is) (?:now )?"
+        r"(?:an? )(?P<v>{CAP}(?: (?:{CAP}|"
         r"\d{1,4})){0,3}){END}",
-        "phone",
+        "{thing}",
     ),
     Rule(
         r"{I}(?:'ve| have)? {ADV}(?:sold|gave away|got rid of|lost|totaled) (?:my|our) (?:old "

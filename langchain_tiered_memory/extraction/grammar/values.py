@@ -43,8 +43,9 @@ _FAMILIES: Final = {"deadlin": "deadline", "budget": "budget", "price": "price",
 _MEASURES: Final = frozenset(stem for one in words.MEASURES.split("|") for stem in analyze(one, ENGLISH))
 _NO_ATTRIBUTE: Final = frozenset(
     analyze(
-        "thing things question problem issue point part answer way guess idea reason one ones best "
-        "worst it that this he she they",
+        "thing question problem issue point part answer way guess idea reason one ones best worst it that this he "
+        "she they mother mom dad father wife husband partner son daughter sister brother friend boss dog cat "
+        "kid child baby",
         ENGLISH,
     )
 ) | {"it", "that", "this", "he", "she", "they", "i", "we", "you"}

@@ -201,3 +201,15 @@ PASTIMES: Final = either(
     "run, running, swim, swimming, jog, jogging, hike, hiking, walk, climbing, cycling, dancing, "
     "surfing, skiing, shopping"
 )
+NO_PLACES: Final = either(
+    "Vim, Emacs, Slack, Teams, Zoom, AWS, Azure, GCP, Google Cloud, Heroku, Vercel, Netlify, Docker, "
+    "Kubernetes, Linux, Windows, Mac, macOS, Ubuntu, Python, Rust, Java, JavaScript, TypeScript, Go, Golang, "
+    "Kotlin, Swift, React, Vue, Angular, Svelte, Next, Django, Flask, FastAPI, Rails, Spring, Node, Deno, Bun, "
+    "Postgres, PostgreSQL, MySQL, SQLite, MongoDB, Redis, GitHub, GitLab, Bitbucket, Jira, Linear, Asana, "
+    "Trello, Notion, Obsidian, Evernote, Excel, Sheets, Google, Outlook, Gmail, Android, iOS, iPhone, Samsung, "
+    "Apple, Microsoft, Chrome, Firefox, Safari, ChatGPT, Claude, Gemini, Copilot, Figma, Sketch, Tailwind, "
+    "Bootstrap, Terraform, Ansible, Jenkins, Spotify, Netflix, Tier, Level, Stage, Phase, Step, Chapter, Part, "
+    "Plan, Section, Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday, Version, Scrivener, Zotero, "
+    "Kafka, GraphQL, REST"
+)
+"""Names to which one moves without moving house."""
