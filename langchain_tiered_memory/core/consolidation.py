@@ -29,6 +29,7 @@ from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry
 from langchain_tiered_memory.core.question import is_due, is_lost
 from langchain_tiered_memory.core.reports import ConsolidationReport
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.stated import told
 from langchain_tiered_memory.core.text import normalize
 
 logger = logging.getLogger("langchain_tiered_memory.consolidation")
@@ -182,15 +183,19 @@ class Consolidation:
         """
         if not sources or not fact.content.strip():
             return None
+        stated = _stating(sources)
+        newest = max(stated, key=lambda one: one.observed_at)
         try:
             inputs.content(fact.content, self._parts.settings.placement.max_content_bytes)
             inputs.optional_label("slot", fact.slot)
+            ends = inputs.instant("valid_to", fact.valid_to)
+            since = inputs.instant("observed_at", fact.observed_at) or newest.observed_at
+            since = since if ends is None else min(since, ends)  # where only its end is told, it is known of no time
+            about = told(fact, sources, [one for one in stated if one.observed_at > since and ends is None])
+            inputs.stated(fact.slot, about)
         except InvalidInput as error:
             logger.warning("a fact that was extracted is left out: its %s cannot be stored", error.field)
             return None
-        # What an assistant asked belongs to the sources, but it is not the one who stated the fact.
-        stated = [one for one in sources if one.role not in {"assistant", "ai"}] or sources
-        newest = max(stated, key=lambda one: one.observed_at)
         memory = Memory(
             fact.content,
             fact.memory_type,
@@ -200,7 +205,8 @@ class Consolidation:
             id=digest("fact", newest.user_id, [one.id for one in sources], normalize(fact.content), fact.slot),
             user_id=newest.user_id,
             tier=Tier.LONG_TERM,
-            observed_at=newest.observed_at,
+            observed_at=since,
+            valid_to=ends,
             slot=fact.slot,
             session_id=newest.session_id,
             agent_id=newest.agent_id,
@@ -208,6 +214,7 @@ class Consolidation:
             name=newest.name,
             origin=FROM_CONSOLIDATION,
             source_ids=tuple(one.id for one in sources),
+            metadata=about,
         )
         return self._admission.entry(memory, now, repeatable=True)
 
@@ -265,6 +272,11 @@ def _records(entries: Iterable[Entry], bodies: Iterable[Memory], *, all_of: bool
         for entry in entries
         if all_of or entry.memory.id in body_of
     ]
+
+
+def _stating(sources: Sequence[Memory]) -> Sequence[Memory]:
+    """Return who stated a fact: what an assistant asked belongs to its sources, but states nothing."""
+    return [one for one in sources if one.role not in {"assistant", "ai"}] or sources
 
 
 def _changeable(entry: Entry) -> tuple[object, ...]:

@@ -50,8 +50,10 @@ def told(fact: ExtractedFact, sources: Sequence[Memory], later: Sequence[Memory]
     if fact.negated:
         about[NEGATED] = True
     text_of = {one.id: one.content for one in sources}
-    spans = {source: list(span) for source, span in fact.spans.items() if source in text_of}
-    spans = {source: span for source, span in spans.items() if is_span(span) and span[1] <= len(text_of[source])}
+    places: object = fact.spans  # of an extractor of anybody's
+    given = places.items() if isinstance(places, Mapping) else ()
+    found = {source: list(span) for source, span in given if isinstance(span, (tuple, list)) and source in text_of}
+    spans = {source: span for source, span in found.items() if is_span(span) and span[1] <= len(text_of[source])}
     said: dict[datetime, dict[str, str | None]] = {}
     for one in later if fact.slot is not None else ():
         said.setdefault(one.observed_at, {})[one.id] = None

@@ -183,8 +183,8 @@ class RecordStore(MemoryStore, Protocol):
         is "consolidation" go too, repeatedly; what other sources confirmed of them stays as a record of its own
         (`core.stated.left_over`). The others lose those sources. Chains of slots close over the gap
         (`core.slots.settled`): what a forgotten record had superseded is superseded by its successor, or current again;
-        an end that a record states itself stays. History keeps the events without content. The ids need not exist here: the
-        tombstone also holds for short-term items. An intent stays open until `close_intents`.
+        an end that a record states itself stays. History keeps the events without content. The ids need not exist
+        here: the tombstone also holds for short-term items. An intent stays open until `close_intents`.
 
         Args:
             user_id: Whose.

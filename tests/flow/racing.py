@@ -40,14 +40,18 @@ class SlowExtractor:
         go: It answers once this is set.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, slot: str | None = None) -> None:
+        """File what it finds under a slot, if one is given."""
+        self._slot = slot
         self.asked = threading.Event()
         self.go = threading.Event()
         self.calls = count()
 
     def extract(self, memories: Sequence[Memory]) -> tuple[ExtractedFact, ...]:
         next(self.calls)
-        found = tuple(ExtractedFact(content=f"fact of {one.content}", source_ids=(one.id,)) for one in memories)
+        found = tuple(
+            ExtractedFact(content=f"fact of {one.content}", slot=self._slot, source_ids=(one.id,)) for one in memories
+        )
         self.asked.set()
         assert self.go.wait(30)
         return found

@@ -142,6 +142,43 @@ def test_an_update_while_consolidating_is_what_stays(make_world: MakeWorld) -> N
     assert [hit.id for hit in engine.recall(ADA, "better", 1)] == ["m"]
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_newer_value_remembered_while_consolidating_stays_current(make_world: MakeWorld, *, again: bool) -> None:
+    """What a slow model finds in old talk is filed behind it, and the value that it retired stays retired."""
+    slow = SlowExtractor("home")
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "Oslo", "fact", slot="home", id="oslo")
+    world.clock.advance(hours=1)
+    engine.remember(ADA, "Rome", importance=0.9, id="source")
+    with consolidating(engine, slow):
+        world.clock.advance(hours=1)
+        newer = world.engine().remember(ADA, "fact of Rome" if again else "Porto", "fact", slot="home")
+        assert newer.current
+        assert not engine.get(ADA, "oslo").current
+    found = engine.list(ADA, filter={"slot": "home"}, include_superseded=True)
+    chain = sorted(found, key=lambda one: one.observed_at)
+    assert [one.content for one in chain] == ["Oslo", "fact of Rome", newer.content]
+    assert [one.superseded_by for one in chain] == [chain[1].id, newer.id, None]
+    assert engine.get(ADA, newer.id) == newer
+    assert world.records.consumed(ADA, ["source"]) == {"source"}
+
+
+def test_what_is_denied_while_consolidating_stays_denied(make_world: MakeWorld) -> None:
+    """The source of a slow model is older than the negation: its value ends with it at once."""
+    slow = SlowExtractor("home")
+    world = make_world(extractor=slow)
+    engine = world.engine()
+    engine.remember(ADA, "Rome", importance=0.9)
+    with consolidating(engine, slow):
+        world.clock.advance(hours=1)
+        about = {"value": "fact of Rome", "negated": True}
+        denial = world.engine().remember(ADA, "I moved away from Rome", "fact", slot="home", metadata=about)
+    (fact,) = engine.list(ADA, filter={"origin": "consolidation"}, include_superseded=True)
+    assert (fact.superseded_by, fact.valid_to) == (denial.id, denial.observed_at)
+    assert engine.get(ADA, denial.id).current
+
+
 # -- many workers --------------------------------------------------------------------------------------------------
 
 
