@@ -10,18 +10,24 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.columns import Column
+from langchain_tiered_memory.core.synonyms import others
 from langchain_tiered_memory.core.turns import Links
 
 K1 = 1.2
 B = 0.3
 
-FADE = 2 / 3
-"""What a term counts one turn away from where it stands; the square of it two turns away, and so on."""
+FADE, FADE_BACK = 3 / 4, 1 / 2
+"""What a term counts one turn after where it stands, and one turn before: an answer takes up what was asked more than a
+question what will be answered. The square of it two turns away, and so on."""
+OTHER_WORD = 0.5
+"""What a word counts that may stand for the term asked for."""
 SHORT = 20
 """A row of at most so many terms leans fully on the turns around it."""
 HALF_LEANING = 40
@@ -34,21 +40,19 @@ REACH = 3
 Scores = NDArray[np.float32]
 
 
-def spread(
-    rows: NDArray[np.int32], values: Scores, links: tuple[Links, ...], fading: Sequence[Scores], out: Scores
-) -> None:
+def spread(rows: NDArray[Any], values: Scores, ways: Iterable[tuple[Links, Sequence[Scores]]], out: Scores) -> None:
     """Add to `out` the larger of what a term gives a row itself and what it gives from nearby.
 
     Args:
         rows: The rows that hold the term.
         values: What it gives each of them.
-        links: For each direction, the next row of every row, -1 at the end.
-        fading: What it counts for every row from one turn away, two turns away, and so on.
+        ways: For each direction, the next row of every row, -1 at the end, and what the term counts for every row from
+            one turn away, two turns away, and so on.
         out: The scores to add to.
     """
     best = np.zeros(len(out), np.float32)
     best[rows] = values
-    for link in links:
+    for link, fading in ways:
         at, given = rows, values
         for share in fading:
             at = link[at]
@@ -69,6 +73,21 @@ class _Posting:
         self.live = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Holders:
+    """The rows that hold a term or a word that may stand for it, dropped ones included.
+
+    Attributes:
+        rows: Each once.
+        counts: How often each holds it; other words count `OTHER_WORD`.
+        live: How many of the rows are still there.
+    """
+
+    rows: NDArray[Any]
+    counts: Scores
+    live: int
+
+
 class Postings:
     """Term to rows, with the statistics that BM25 needs, kept up to date row by row. Not thread-safe.
 
@@ -79,6 +98,7 @@ class Postings:
         self._postings: dict[str, _Posting] = {}
         self._terms_of: list[tuple[str, ...]] = []
         self._lengths: Column[np.float32] = Column(np.float32)
+        self._there: Column[np.bool_] = Column(np.bool_)
         self._live = 0
         self._total = 0.0
         self.nbytes = 0
@@ -98,6 +118,7 @@ class Postings:
         length = sum(terms.values())
         self._terms_of.append(tuple(map(sys.intern, terms)))
         self._lengths.append(length)
+        self._there.append(True)
         self._live += 1
         self._total += length
         self.nbytes += 16 * len(terms) + 100
@@ -108,14 +129,15 @@ class Postings:
         for term in self._terms_of[row]:
             self._postings[term].live -= 1
         self._terms_of[row] = ()
+        self._there.values[row] = False
         self._live -= 1
         self._total -= float(self._lengths.values[row])
 
     def scores(self, terms: Iterable[str], previous: Links, following: Links) -> Scores:
         """Return the BM25 score of every row and its surroundings in [0, 1], shape `(rows,)`.
 
-        Each term counts in a row once: fully where it stands there, and by `FADE` times how much the row leans on
-        others, to the power of the distance, where it stands up to `REACH` turns away in the session.
+        Each term counts in a row once: fully where it stands there, and by `FADE` or `FADE_BACK` times how much the row
+        leans on others, to the power of the distance, where it stands up to `REACH` turns before or after it.
 
         Args:
             terms: The query's terms.
@@ -126,16 +148,18 @@ class Postings:
         if self._live == 0:
             return scores
         scale = K1 * (1 - B + B * self._lengths.values / max(self._total / self._live, 1.0))
-        step = np.float32(FADE) * self.leaning()
-        fading = [step**distance for distance in range(1, REACH + 1)]
+        ways = [(previous, self._fading(FADE_BACK)), (following, self._fading(FADE))]
         most = 0.0
-        for posting in self._known(terms):
-            idf = float(np.log1p((self._live - posting.live + 0.5) / (posting.live + 0.5)))
-            rows = np.array(posting.rows)
-            counts = np.array(posting.counts, np.float32)
-            spread(rows, idf * (K1 + 1) * counts / (counts + scale[rows]), (previous, following), fading, scores)
+        for held in self._known(terms):
+            idf = float(np.log1p((self._live - held.live + 0.5) / (held.live + 0.5)))
+            spread(held.rows, idf * (K1 + 1) * held.counts / (held.counts + scale[held.rows]), ways, scores)
             most += idf * (K1 + 1)
         return scores / np.float32(most) if most else scores
+
+    def _fading(self, fade: float) -> list[Scores]:
+        """Return what a term counts for every row from one turn away, two turns away, and so on."""
+        step = np.float32(fade) * self.leaning()
+        return [step**distance for distance in range(1, REACH + 1)]
 
     def leaning(self) -> Scores:
         """Return how much each row leans on the turns around it, in (0, 1]: a long text stands for itself."""
@@ -162,10 +186,9 @@ class Postings:
         scale = K1 * (1 - B + B * lengths / max(lengths.sum() / documents, 1.0))
         scores = np.zeros(size)
         most = 0.0
-        for posting in self._known(terms):
-            rows = np.array(posting.rows)
-            kept = member[rows]
-            counts = np.bincount(groups[rows[kept]], np.array(posting.counts)[kept], size)
+        for held in self._known(terms):
+            kept = member[held.rows]
+            counts = np.bincount(groups[held.rows[kept]], held.counts[kept], size)
             holding = int((counts > 0).sum())
             idf = float(np.log1p((documents - holding + 0.5) / (holding + 0.5)))
             scores += idf * (K1 + 1) * counts / (counts + scale)
@@ -173,6 +196,23 @@ class Postings:
         by_row = np.where(member, scores[groups], 0.0) / (most or 1.0) * documents / (documents + HALF_GROUPS)
         return by_row.astype(np.float32)
 
-    def _known(self, terms: Iterable[str]) -> list[_Posting]:
-        found = (self._postings.get(term) for term in dict.fromkeys(terms))
-        return [posting for posting in found if posting is not None and posting.live > 0]
+    def _known(self, terms: Iterable[str]) -> list[_Holders]:
+        found = (self._holders(term) for term in dict.fromkeys(terms))
+        return [held for held in found if held is not None]
+
+    def _holders(self, term: str) -> _Holders | None:
+        """Return who holds a term, or a word that may stand for it; None when nobody does."""
+        named = [(term, 1.0), *((other, OTHER_WORD) for other in others(term))]
+        told = [(posting, share) for name, share in named if (posting := self._postings.get(name)) and posting.live > 0]
+        if not told:
+            return None
+        if len(told) == 1:
+            ((posting, share),) = told
+            return _Holders(
+                np.array(posting.rows), np.array(posting.counts, np.float32) * np.float32(share), posting.live
+            )
+        counts = np.zeros(len(self._lengths), np.float32)
+        for posting, share in told:
+            counts[np.array(posting.rows)] += np.array(posting.counts, np.float32) * np.float32(share)
+        rows = np.flatnonzero(counts)
+        return _Holders(rows, counts[rows], int(self._there.values[rows].sum()))

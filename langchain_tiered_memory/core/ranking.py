@@ -16,8 +16,8 @@ HOURS_TO_HALF = 24.0
 """Recency is one half this many hours after the last access."""
 FULL_USE = 10
 """Accesses from which use counts no further."""
-KEYWORDS, MEANING, SPEAKER, TIME = 0.35, 0.25, 0.06, 0.05
-MEANING_BESIDE, SESSION_KEYWORDS, SESSION_MEANING = 0.05, 0.12, 0.12
+KEYWORDS, MEANING, SPEAKER, TIME = 0.34, 0.25, 0.08, 0.05
+MEANING_BESIDE, SESSION_KEYWORDS, SESSION_MEANING = 0.05, 0.12, 0.11
 """How much each part counts in relevance; they add up to 1."""
 SAID_BY_ASSISTANT = 0.8
 """What a user said counts fully, what an assistant said to them by this much: its answers are long and many."""
@@ -47,8 +47,10 @@ class Evidence:
 
     Attributes:
         similarity: Cosine of the query and the nearest passage.
-        meaning: The same, where passages after the first of a long text count less.
-        keywords: BM25 of the row's own text and, fading, of the turns around it.
+        meaning: The same of what the query says besides the speakers that it names, where passages after the first of a
+            long text count less.
+        keywords: BM25 of the row's own text and, fading, of the turns around it; a word that may stand for one of the
+            query counts half.
         meaning_beside: The better meaning of the two neighbours in the session, as far as the row leans on them.
         session_keywords: BM25 of the whole session.
         session_meaning: The best meaning in the session.

@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from langchain_tiered_memory.core import ranking
+from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.dates import days_told, without_relative
 from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
 from langchain_tiered_memory.core.indexing import Indexing
@@ -110,9 +111,9 @@ class Search:
         days = days_told(text, now.date(), weeks=True)
         if days:
             terms = [*analyze(without_relative(text)), *days]
-        vector: Vector | None = None
+        vector = as_asked = None
         try:
-            vector = self._parts.embedder.embed_query(text)
+            vector, as_asked = self._embedded(snapshot, text, terms, question.weights)
         except EmbeddingError as error:
             logger.warning("recall goes by keywords alone: %s", error)
             failed = (*failed, "embedder")
@@ -124,7 +125,7 @@ class Search:
             logger.warning("long-term memory does not answer: the rest is searched without it")
             beside, failed = {}, tuple(dict.fromkeys((*failed, str(Tier.LONG_TERM))))
         with snapshot.lock:
-            evidence = self._evidence(snapshot, vector, text, terms, beside)
+            evidence = self._evidence(snapshot, (vector, as_asked), text, terms, beside)
             signals = self._signals(snapshot, evidence, now)
         scores: ranking.Numbers = np.round(ranking.scores(signals, question.weights), _DECIMALS)
         return Found(snapshot, failed, evidence, signals, scores)
@@ -141,15 +142,33 @@ class Search:
             logger.warning("pending passages stay pending: they are found by keyword")
         return self._snapshots.get(user_id)
 
+    def _embedded(
+        self, snapshot: Snapshot, text: str, terms: Sequence[str], weights: RankingWeights
+    ) -> tuple[Vector, Vector]:
+        """Return the vector of what is meant, and of the question as it stands where the recipe counts its cosine.
+
+        Whoever the question names is looked for by name; the meaning is looked for in what else it says. So the cosine
+        tells of the subject, and not of who speaks.
+        """
+        with snapshot.lock:
+            meant = snapshot.speakers.left_out(text, terms)
+        vector = self._parts.embedder.embed_query(meant)
+        if meant == text or not weights.similarity:
+            return vector, vector
+        return vector, self._parts.embedder.embed_query(text)
+
     @staticmethod
     def _evidence(
         snapshot: Snapshot,
-        vector: Vector | None,
+        vectors: tuple[Vector | None, Vector | None],
         text: str,
         terms: Sequence[str],
         beside: Mapping[int, Sequence[PassageVector]],
     ) -> ranking.Evidence:
+        vector, as_asked = vectors
         nearest, meaning = (np.where(snapshot.alive, one, np.float32(0)) for one in snapshot.cosines(vector, beside))
+        if as_asked is not vector:
+            nearest = np.where(snapshot.alive, snapshot.cosines(as_asked, beside)[0], np.float32(0))
         keywords = np.where(snapshot.alive, snapshot.keywords(terms), np.float32(0))
         return ranking.Evidence(
             similarity=nearest,
@@ -158,7 +177,7 @@ class Search:
             meaning_beside=snapshot.best_beside(meaning),
             session_keywords=snapshot.session_keywords(terms),
             session_meaning=snapshot.session_best(meaning),
-            speaker=snapshot.named(terms),
+            speaker=snapshot.speakers.named(terms),
             time=snapshot.tells_when.astype(np.float32) * np.float32(asks_when(text)),
             alone=snapshot.alone,
             said_by=np.where(snapshot.said_by("assistant"), np.float32(ranking.SAID_BY_ASSISTANT), np.float32(1)),
@@ -217,11 +236,6 @@ class Search:
                 logger.warning(
                     "the vector index has lost a user, and is rebuilt by reindex(): every vector is compared"
                 )
-            return lost
-        if not refs:
-            lost = [row for row in range(len(snapshot)) if snapshot.entry(row).left_out]
-            if lost:
-                logger.warning("the vector index has lost a user, and is rebuilt by reindex(): every vector is compared")
             return lost
         rows = (snapshot.row_of(ref_memory_id(ref)) for ref in refs)
         return list(dict.fromkeys(row for row in rows if row is not None))

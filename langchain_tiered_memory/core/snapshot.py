@@ -19,7 +19,7 @@ from langchain_tiered_memory.core.errors import EmbeddingError
 from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
-from langchain_tiered_memory.core.text import analyze
+from langchain_tiered_memory.core.speakers import Speakers
 from langchain_tiered_memory.core.times import tells_when
 from langchain_tiered_memory.core.turns import Turns
 from langchain_tiered_memory.core.vectors import Vectors
@@ -52,7 +52,7 @@ class Snapshot:
         self.postings = Postings()
         self._alive: Column[np.bool_] = Column(np.bool_)
         self._turns = Turns()
-        self._names = Labels()
+        self._speakers = Speakers()
         self._roles = Labels()
         self._timed: Column[np.bool_] = Column(np.bool_)
         self._numbers: dict[str, Column[np.float64]] = {
@@ -199,11 +199,10 @@ class Snapshot:
         """Which rows tell a time."""
         return self._timed.values
 
-    def named(self, terms: Iterable[str]) -> Scores:
-        """Return 1 for every row whose speaker's name is among the terms, else 0."""
-        asked = set(terms)
-        names = [name for name in self._names.known if asked.intersection(analyze(name))]
-        return self._names.among(names).astype(np.float32)
+    @property
+    def speakers(self) -> Speakers:
+        """Who said each row."""
+        return self._speakers
 
     @property
     def alone(self) -> NDArray[np.bool_]:
@@ -274,7 +273,7 @@ class Snapshot:
         memory = entry.memory
         in_session = memory.session_id if memory.memory_type is MemoryType.EPISODE else None
         self._turns.add(in_session, memory.observed_at, entry.order)
-        self._names.append(memory.name)
+        self._speakers.append(memory.name)
         self._roles.append(memory.role)
         self._timed.append(tells_when(entry.terms, memory.observed_at))
         for column in self._numbers.values():
