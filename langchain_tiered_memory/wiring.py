@@ -154,11 +154,15 @@ class Wiring:
 
     def _database(self, where: object, stack: ExitStack) -> Any:
         from langchain_tiered_memory.backends import sql
+        from langchain_tiered_memory.backends.sql.link import link_of
 
         engine, owned = sql.connect(where)
         if owned:
             stack.callback(engine.dispose)
         sql.prepare(engine)
+        link, limits = link_of(engine), self._plan.settings.servers
+        link.limit(limits.sql_deadline.total_seconds(), limits.pause.total_seconds())
+        self._watched.append(link.incidents)
         self._databases.append(engine)
         return engine
 

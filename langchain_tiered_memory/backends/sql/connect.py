@@ -41,10 +41,14 @@ def connect(source: object) -> tuple[Engine, bool]:
     if url.drivername == "sqlite":
         return create_engine(url, hide_parameters=True, **_sqlite_options(url)), True
     try:
-        return create_engine(url, hide_parameters=True, **_postgres_options(url)), True
+        from langchain_tiered_memory.backends.sql.patient import make_patient
+
+        engine = create_engine(url, hide_parameters=True, **_postgres_options(url))
     except ImportError as exc:
         way = "pip install 'langchain-tiered-memory[postgres]'"
         raise ImportError(f"PostgreSQL needs psycopg, which is not installed: {way}", name="psycopg") from exc
+    make_patient(engine)
+    return engine, True
 
 
 def _url_of(source: object) -> URL:
@@ -71,5 +75,8 @@ def _sqlite_options(url: URL) -> dict[str, Any]:
 
 
 def _postgres_options(url: URL) -> dict[str, Any]:
-    timeout = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS}
-    return {"pool_pre_ping": True, "connect_args": timeout}
+    # A pooler may give the next transaction to another session of the server, which knows no statement prepared here.
+    options: dict[str, Any] = {} if "prepare_threshold" in url.query else {"prepare_threshold": None}
+    if "connect_timeout" not in url.query:
+        options["connect_timeout"] = CONNECT_SECONDS
+    return {"pool_pre_ping": True, "connect_args": options}
