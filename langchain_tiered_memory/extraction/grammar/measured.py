@@ -69,7 +69,7 @@ MEASURED: Final = (
     ),
     states(
         r"{I}(?:'ve| have)? {ADV}(?:achieved|reached|hit|maintained) "
-        r"(?P<v>\d{1,3}(?:\.\d{1,2})?%) {NOUN}{STOP_OF}",
+        r"(?P<v>\d{1,3}(?:\.\d{1,2})?%) {NOUN}{STOP}",
         "{noun@}",
         "{v}",
         "number",

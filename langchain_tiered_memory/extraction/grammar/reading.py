@@ -150,7 +150,7 @@ def _each(one: Statement, fit: Fit, source: str) -> Iterator[Statement]:
     """Yield a statement for each member of the list in the group `v`; one without a slot where they are no names."""
     members = list(values.items(fit.group("v")))
     if any(len(name.split()) > _MOST_WORDS or "\0" in name or values.unnamed(name) for name, _, _ in members):
-        yield replace(one, slot=None, value=None)
+        yield replace(one, slot=None, value=None, negated=False)
         return
     for name, start, end in members:
         words = content(fit, source, (start, end)) if len(members) > 1 else one.content

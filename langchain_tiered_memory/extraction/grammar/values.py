@@ -36,7 +36,8 @@ _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAY_OF_MONTH: Final = re.compile(r"([a-z]{3})[a-z]*\.? (\d{1,2})|(\d{1,2})(?:st|nd|rd|th)? (?:of )?([a-z]{3})")
 _FILLER: Final = frozenset(
     analyze(
-        "new current final latest overall total own actual updated revised entire whole exact upcoming planned average"
+        "new current final latest overall total own actual updated revised entire whole exact upcoming planned "
+        "rescheduled average"
     )
 )
 _FAMILIES: Final = {"deadlin": "deadline", "budget": "budget", "price": "price", "cost": "price"}
