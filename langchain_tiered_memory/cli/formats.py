@@ -22,6 +22,8 @@ from langchain_tiered_memory.core.model import Message, NewMemory, Tier
 
 MOST_BYTES = 16_000_000
 """Most bytes of one memory's text."""
+MOST_CHARACTERS = 256_000_000
+"""Most characters of a document that is not JSON Lines."""
 _FIELDS = frozenset(one.name for one in fields(NewMemory))
 _OF_MEMORIES_ONLY = frozenset({"memory_type", "type", "importance", "slot", "tier", "observed_at", "pinned", "origin"})
 _EXPORTED = ("memory", "message")  # a tuple: what a file says may be anything, hashable or not
@@ -140,7 +142,7 @@ def _elements(lines: Iterator[str], seen: Callable[[float], object]) -> Iterator
     try:
         document = json.loads(first)
     except (ValueError, RecursionError):  # not one line, so it has to be one document
-        document = _document("".join(chain([first], lines)))
+        document = _document("".join(_within(chain([first], lines))))
     if isinstance(document, list):
         for place, one in enumerate(document, 1):
             yield _element(f"item {place}", one)
@@ -154,6 +156,17 @@ def _elements(lines: Iterator[str], seen: Callable[[float], object]) -> Iterator
             raise
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"line {at}", line, f"one JSON object per line is needed ({error})") from None
+
+
+def _within(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of what has to be held at once, up to a limit."""
+    held = 0
+    for line in lines:
+        held += len(line)
+        if held > MOST_CHARACTERS:
+            remedy = f"a document of at most {MOST_CHARACTERS} characters is possible: write it as JSON Lines"
+            raise InvalidInput("file", line[:80], remedy)
+        yield line
 
 
 def _document(text: str) -> object:

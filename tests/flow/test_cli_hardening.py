@@ -328,6 +328,16 @@ def test_a_hostile_file_is_named_with_its_place_by_a_dry_run_too(
     assert "x" not in ltm("list").stdout
 
 
+def test_a_document_without_end_is_not_read_to_it(ltm: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from langchain_tiered_memory.cli import formats
+
+    monkeypatch.setattr(formats, "MOST_CHARACTERS", 1_000)
+    result = ltm("import", "-", given="[\n" + '{"content": "x"},\n' * 100 + '{"content": "y"}]')
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "at most 1000 characters is possible: write it as JSON Lines" in result.stderr
+
+
 @pytest.mark.parametrize("option", ["--metadata", "--filter"])
 def test_an_option_nested_without_end_is_misuse(ltm: Run, option: str) -> None:
     result = ltm("recall" if option == "--filter" else "remember", "x", option, '{"a":' * 100_000)
