@@ -1,0 +1,121 @@
+"""What a current value of a slot takes over from those it superseded: their relevance, and the place of their sources.
+
+"Where does she work?" is asked in the words of "I work at Acme", and answered by "first week at Globex". Ranking alone
+puts the outdated statement first. So where a fact was superseded, its successor is as relevant as it was, and a source
+that is met by what it says of it steps back and tells by what it was superseded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.stated import says_same
+
+STEPS_BACK = 0.5
+"""What the relevance of a source counts where it is met by what is no longer so."""
+MET_BY = 0.8
+"""A source is met by a statement in it that has at least this share of its relevance."""
+
+Rows = NDArray[np.intp]
+Find = Callable[[str], tuple[int, Memory] | None]
+"""Gives the row and the head that stand for an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """Relevance after what is current took over.
+
+    Attributes:
+        relevance: In [0, 1], shape `(rows,)`.
+        taken_over: What each row took over from a value that it superseded, in [0, 1].
+        superseded: 1 for the rows that stepped back.
+    """
+
+    relevance: NDArray[np.float64]
+    taken_over: NDArray[np.float64]
+    superseded: NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Outdated:
+    """The superseded rows of a snapshot, whose lock is held by whoever asks."""
+
+    _rows: dict[int, Memory] = field(default_factory=dict)
+    _links: tuple[Rows, Rows, Rows] | None = None
+    _by: dict[int, Memory] = field(default_factory=dict)
+
+    def note(self, row: int, memory: Memory) -> None:
+        """Take over a row as it now stands."""
+        if memory.superseded_by is None and row not in self._rows:
+            return
+        known = self._rows.get(row)
+        if known is None or (known.superseded_by, known.source_ids) != (memory.superseded_by, memory.source_ids):
+            self._links = None
+        if memory.superseded_by is None:
+            del self._rows[row]
+        else:
+            self._rows[row] = memory
+
+    def moved(self, row: int) -> None:
+        """Say that a row came or went: successors and sources are looked up anew."""
+        self._links = None
+        self._rows.pop(row, None)
+
+    def superseded_by(self, row: int) -> Memory | None:
+        """Return the head that supersedes what a row told; after `adjusted`."""
+        return self._by.get(row)
+
+    def adjusted(self, relevance: NDArray[np.float64], find: Find) -> Adjusted:
+        """Let current values take over the relevance of those they superseded, and sources step back."""
+        taken_over, superseded = np.zeros_like(relevance), np.zeros_like(relevance)
+        if not self._rows:
+            return Adjusted(relevance, taken_over, superseded)
+        old, new, sources = self._linked(find)
+        np.maximum.at(taken_over, new, relevance[old])
+        told = sources >= 0
+        met = relevance[old[told]] >= MET_BY * relevance[sources[told]]
+        superseded[sources[told][met]] = 1.0
+        counted = np.maximum(relevance, taken_over) * np.where(superseded > 0, STEPS_BACK, 1.0)
+        return Adjusted(counted, taken_over, superseded)
+
+    def _linked(self, find: Find) -> tuple[Rows, Rows, Rows]:
+        """Return rows of superseded values, of what is current instead, and of the sources of the former, or -1."""
+        if self._links is None:
+            self._by.clear()
+            found = [link for row in self._rows for link in self._of(row, find)]
+            old, new, sources = (np.array(part, np.intp) for part in zip(*found, strict=True)) if found else _NONE
+            self._links = old, new, sources
+        return self._links
+
+    def _of(self, row: int, find: Find) -> list[tuple[int, int, int]]:
+        memory = self._rows[row]
+        current = _current(memory, find)
+        if current is None or says_same(memory, current[1]):
+            return []
+        place, successor = current
+        told = [find(source) for source in memory.source_ids if source not in successor.source_ids]
+        sources = [one[0] for one in told if one is not None]
+        self._by |= dict.fromkeys(sources, successor)
+        return [(row, place, source) for source in sources or [-1]]
+
+
+_NONE = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.intp))
+
+
+def _current(memory: Memory, find: Find) -> tuple[int, Memory] | None:
+    """Return the row and head at the end of a memory's chain; None when it has no end that is current."""
+    seen = {memory.id}
+    while memory.superseded_by is not None and memory.superseded_by not in seen:
+        seen.add(memory.superseded_by)
+        found = find(memory.superseded_by)
+        if found is None:
+            return None
+        place, memory = found
+        if memory.current:
+            return place, memory
+    return None
