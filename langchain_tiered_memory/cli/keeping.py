@@ -87,7 +87,13 @@ def consolidate(
     everything: Annotated[bool, typer.Option("--everything", help="Take every short-term item, read or not.")] = False,
 ) -> None:
     """Turn what earned it into long-term memory, and add the facts that episodes state."""
-    with store.opened(settle=True) as memory:
+    from langchain_tiered_memory.cli.watched import Watched
+    from langchain_tiered_memory.embedding import default_embedder
+
+    watched = Watched(default_embedder())
+    with store.screen.progress() as progress, store.opened(settle=True, embedder=watched) as memory:
+        task = progress.add_task("looking for facts", total=None)
+        watched.tick = lambda texts: progress.update(task, description="embedding facts", advance=texts)
         report = memory.consolidate(store.user_id, everything=everything)
     store.screen.show(report, render.consolidated(report))
 
