@@ -85,7 +85,7 @@ LLAMAINDEX = {
     },
     "class_name": "SimpleChatStore",
 }
-MEM0 = {
+MEM0: dict[str, list[dict[str, Any]]] = {
     "results": [
         {
             "id": "m-1",

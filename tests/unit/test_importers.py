@@ -240,7 +240,11 @@ def test_langchain_itself_writes_what_is_read() -> None:
     from langchain_core.load import dumps
     from langchain_core.messages import AIMessageChunk, BaseMessage, ChatMessage, HumanMessage, messages_to_dict
 
-    messages: list[BaseMessage] = [HumanMessage("one"), ChatMessage("two", role="Bob"), AIMessageChunk("three")]
+    messages: list[BaseMessage] = [
+        HumanMessage("one"),
+        ChatMessage(content="two", role="Bob"),
+        AIMessageChunk(content="three"),
+    ]
     expected = [("user", "one"), ("bob", "two"), ("assistant", "three")]
 
     assert said(messages_to_dict(messages)) == expected

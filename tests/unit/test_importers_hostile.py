@@ -186,7 +186,7 @@ def test_a_wrong_type_at_any_level_is_skipped_or_refused(sample: tuple[str, Any]
             memories, _ = taken(value, asked)
         except InvalidInput:
             continue
-        assert all(isinstance(one.content, str) and one.content.strip() for one in memories)
+        assert all(one.content.strip() for one in memories)
 
 
 @settings(max_examples=200, deadline=None)
