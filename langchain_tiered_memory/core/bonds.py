@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from langchain_tiered_memory.core.entries import FROM_CONSOLIDATION
+from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.stated import founding
 
 
 class Bond(Protocol):
-    """What a memory rests on and what took its place; a `Memory` is one."""
+    """What a memory rests on and what took its place."""
 
     @property
     def origin(self) -> str | None:
         """Where it came from."""
 
     @property
-    def source_ids(self) -> tuple[str, ...]:
-        """The memories it rests on."""
+    def founding(self) -> tuple[str, ...]:
+        """The memories that it cannot do without (`core.stated.founding`)."""
 
     @property
     def superseded_by(self) -> str | None:
         """The memory that took its place."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bonded:
+    """The bond of a memory that is at hand; see `Bond`."""
+
+    origin: str | None
+    founding: tuple[str, ...]
+    superseded_by: str | None
+
+
+def bond_of(memory: Memory) -> Bonded:
+    """Return the bond of a memory."""
+    return Bonded(memory.origin, founding(memory), memory.superseded_by)
+
+
 def may_go(asked: Collection[str], bonds: Mapping[str, Bond]) -> frozenset[str]:
     """Return those of the ids that can be forgotten without a consequence for any memory that is not among them.
 
     A memory stays while another one that stays was superseded by it, which would hold again; and the sources of a
-    consolidated memory that stays do so too, if none of them did otherwise.
+    consolidated memory that stays do so too, if none of them did otherwise. Sources that only confirmed it are not
+    needed.
 
     Args:
         asked: The ids.
@@ -42,8 +60,8 @@ def may_go(asked: Collection[str], bonds: Mapping[str, Bond]) -> frozenset[str]:
                 continue
             if bond.superseded_by in left:
                 _hold_chain(bond.superseded_by or "", bonds, left, held)
-            if bond.origin == FROM_CONSOLIDATION and bond.source_ids and left.issuperset(bond.source_ids):
-                held.update(bond.source_ids)
+            if bond.origin == FROM_CONSOLIDATION and bond.founding and left.issuperset(bond.founding):
+                held.update(bond.founding)
         if not held:
             return frozenset(left)
         left -= held

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from langchain_tiered_memory.core.bonds import may_go
+from langchain_tiered_memory.core.bonds import bond_of, may_go
 from langchain_tiered_memory.core.entries import FROM_CONSOLIDATION
 from langchain_tiered_memory.core.lives import is_value
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.retention import ForgettingRule, ForgettingSettings
+from langchain_tiered_memory.core.stated import founding
 
 MOST = "most_per_user"
 """What the cap is called in reports."""
@@ -68,9 +69,10 @@ def choose(memories: Iterable[Memory], settings: ForgettingSettings, now: dateti
         now: The present.
     """
     there = {memory.id: memory for memory in memories if not is_value(memory)}
-    free = may_go([one for one, memory in there.items() if not _spared(memory, settings, now)], there)
+    bonds = {one: bond_of(memory) for one, memory in there.items()}
+    free = may_go([one for one, memory in there.items() if not _spared(memory, settings, now)], bonds)
     chosen = {one: choice for one in free if (choice := _by_rule(there[one], settings.rules, now)) is not None}
-    kept = may_go(chosen, there)
+    kept = may_go(chosen, bonds)
     chosen = {one: chosen[one] for one in kept}
     order = _ordered([there[one] for one in free], now)
     if settings.most_per_user is not None:
@@ -138,7 +140,7 @@ def _ordered(memories: Sequence[Memory], now: datetime) -> list[Memory]:
     there = {memory.id: memory for memory in memories}
     needed = defaultdict[str, list[str]](list)
     for memory in memories:
-        drawn = memory.source_ids if memory.origin == FROM_CONSOLIDATION else ()
+        drawn = founding(memory) if memory.origin == FROM_CONSOLIDATION else ()
         for one in (*drawn, *([memory.superseded_by] if memory.superseded_by else [])):
             if one in there and one != memory.id:
                 needed[one].append(memory.id)

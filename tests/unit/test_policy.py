@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_tiered_memory import ConfigError, ForgettingRule, ForgettingSettings, Memory, Settings
-from langchain_tiered_memory.core.bonds import may_go
+from langchain_tiered_memory.core.bonds import bond_of, may_go
 from langchain_tiered_memory.core.policy import MOST, choose, told, worth
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -130,6 +130,13 @@ def test_a_source_goes_alone_where_the_fact_has_another() -> None:
     assert chosen(*memories, rules=(OLD,)) == {"old": "old"}
 
 
+def test_a_source_that_only_confirmed_a_value_is_not_needed() -> None:
+    at = (NOW - DAY).isoformat()
+    confirmed = {"confirmed": {at: {"second": "I still live there"}}}
+    fact = drawn("fact", "first", "second", slot="home", metadata=confirmed)
+    assert chosen(memory("first"), memory("second"), fact, rules=(OLD,)) == {"second": "old"}
+
+
 def test_a_value_never_goes_without_those_it_replaced() -> None:
     """Else they would hold again, or longer than they did."""
     first = memory("first", slot="home", superseded_by="second", valid_to=NOW - 50 * DAY, pinned=True)
@@ -178,12 +185,13 @@ def users(draw: st.DrawFn) -> list[Memory]:
 @given(given_=users(), most=st.integers(0, 6), spare=st.booleans())
 def test_any_beginning_goes_without_a_consequence_for_others(given_: list[Memory], most: int, *, spare: bool) -> None:
     there = {one.id: one for one in given_}
+    bonds = {one.id: bond_of(one) for one in given_}
     settings = ForgettingSettings(rules=(OLD,), most_per_user=most, spare_slots=spare)
     order = [one.memory.id for one in choose(given_, settings, NOW)]
     assert len(set(order)) == len(order)
     assert not any(there[one].pinned for one in order)
     for end in range(len(order) + 1):
-        assert may_go(order[:end], there) == frozenset(order[:end])
+        assert may_go(order[:end], bonds) == frozenset(order[:end])
 
 
 # -- worth and the cap -------------------------------------------------------------------------------------------------

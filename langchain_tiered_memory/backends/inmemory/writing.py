@@ -17,7 +17,7 @@ from langchain_tiered_memory.backends.inmemory.rows import (
     updated,
 )
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
-from langchain_tiered_memory.core.bonds import may_go
+from langchain_tiered_memory.core.bonds import bond_of, may_go
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import (
@@ -154,7 +154,7 @@ def _take_back(user: UserRows, shelf: Shelf, source: str, now: datetime, stamp: 
 def as_chosen(rows: Mapping[str, Entry], asked: Sequence[str], versions: Mapping[str, int]) -> tuple[str, ...]:
     """Return the ids that are still what they were when they were chosen, and that others can do without."""
     same = [one for one in asked if one in rows and rows[one].version == versions.get(one)]
-    free = may_go(same, {memory_id: row.memory for memory_id, row in rows.items()})
+    free = may_go(same, {memory_id: bond_of(row.memory) for memory_id, row in rows.items()})
     return tuple(one for one in same if one in free)
 
 
