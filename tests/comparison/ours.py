@@ -45,8 +45,11 @@ CELLS: Mapping[str, Cell] = {
     ),
     "a summary over budget": Cell(
         "holds",
-        "no summaries: window and memories are cut to fit",
-        ("tests/flow/test_contract_sessions.py::test_no_window_and_no_context_exceeds_its_budget",),
+        "a summary keeps to its cap, and all together to one budget",
+        (
+            "tests/flow/test_summary.py::test_no_context_exceeds_its_budget_and_no_summary_its_cap",
+            "tests/flow/test_contract_sessions.py::test_no_window_and_no_context_exceeds_its_budget",
+        ),
     ),
     "contradiction": Cell(
         "partly",
