@@ -244,7 +244,7 @@ def _rows(axes: Any, labels: Sequence[str]) -> None:
 
 
 def _legend(axes: Any) -> None:
-    """Say what each colour and mark is, each once: below a figure of our own, else within the axes."""
+    """Say what each colour and mark is, each once: below a figure of our own, else beside the axes."""
     once = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     names = sorted(once, key=lambda name: _ORDER.index(name) if name in _ORDER else 0)  # without a place: as they came
     handles = [once[name] for name in names]
@@ -253,7 +253,7 @@ def _legend(axes: Any) -> None:
     if isinstance(axes.figure, _Picture):
         axes.figure.legend(handles, names, loc="outside lower left", ncols=4, frameon=False)
     else:
-        axes.legend(handles, names, frameon=False)
+        axes.legend(handles, names, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def _ink(axes: Any) -> Any:

@@ -16,6 +16,8 @@ from langchain_tiered_memory.views.cards import Card, Entry, Part, share
 from langchain_tiered_memory.views.words import TIERS, consolidated, counted, day, moment, plain
 
 _TEXT = 600
+_OWN_ORIGINS = frozenset({"session", "remember"})
+"""Where memories come from anyway."""
 _LABEL = 60
 _MOST_ENTRIES = 50
 _MOST_KEYS = 8
@@ -71,12 +73,11 @@ def _(value: RecallResult) -> Card:
 
 @card.register
 def _(value: Explanation) -> Card:
-    title = "Recalled" if value.recalled else "Not recalled"
     scale = _scale(value.score or 0.0)
-    place = () if value.rank is None else (f"rank {value.rank:,}",)
     bars, score = _contributions(value.signals, scale), "" if value.score is None else f"{value.score:.3f}"
-    entry = Entry(plain(value.reason, _TEXT), place, score, bars, _parts(value.signals), why(value.signals))
-    return Card(title, (f"memory {plain(value.memory_id, _LABEL)}", f"bars reach to {scale:g}"), entries=(entry,))
+    about = f"memory {plain(value.memory_id, _LABEL)}"
+    entry = Entry(about, (), score, bars, _parts(value.signals), why(value.signals))
+    return Card(plain(value.reason, _TEXT), (f"bars reach to {scale:g}",) if bars else (), entries=(entry,))
 
 
 @card.register
@@ -119,7 +120,7 @@ def notes(memory: Memory, *, with_id: bool = False) -> tuple[str, ...]:
         day(memory.observed_at),
         who and f"by {who}",
         memory.session_id and f"session {plain(memory.session_id, _LABEL)}",
-        memory.origin and memory.origin != "session" and f"origin {plain(memory.origin, _LABEL)}",
+        memory.origin and memory.origin not in _OWN_ORIGINS and f"origin {plain(memory.origin, _LABEL)}",
         memory.access_count and f"read {counted(memory.access_count, 'time')}",
         memory.slot and f"slot {plain(memory.slot, _LABEL)}",
         memory.pinned and "pinned",
@@ -188,6 +189,8 @@ def _details(memory: Memory) -> Iterator[tuple[str, str, float | None]]:
     for name in ("created_at", "observed_at", "last_accessed", "valid_to"):
         if (at := getattr(memory, name)) is not None:
             yield name.removesuffix("_at").replace("_", " "), moment(at), None
+    if memory.origin:
+        yield "origin", plain(memory.origin), None
     if memory.superseded_by:
         yield "superseded by", plain(memory.superseded_by, 512), None
     if memory.source_ids:

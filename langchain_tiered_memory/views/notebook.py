@@ -20,7 +20,7 @@ overflow:hidden;border-radius:2px}
 .ltm-b i,.ltm-k i{display:block;height:100%}
 .ltm-k i{display:inline-block;width:.75em;height:.75em;border-radius:2px;margin-right:.3em;vertical-align:-.05em}
 .ltm-k span{margin-right:.9em}
-.ltm-v{font-variant-numeric:tabular-nums;display:inline-block;min-width:2.8em}
+.ltm-v{font-variant-numeric:tabular-nums;display:inline-block;min-width:3.3em}
 .ltm-g{display:grid;grid-template-columns:max-content max-content 1fr;column-gap:.8em;margin:.2em 0;
 align-items:baseline;font-variant-numeric:tabular-nums}
 .ltm-m{opacity:.72;padding-left:1.2em}
@@ -91,13 +91,12 @@ def _why(entry: Entry) -> str:
 
 
 def _figures(figures: Iterable[tuple[str, str, float | None]]) -> str:
-    rows = "".join(
-        f'<span class="ltm-n">{escape(name)}</span>'
-        + (
-            f'<span class="ltm-x" style="grid-column:2/4">{escape(value)}</span>'
-            if long is None
-            else f'<span style="text-align:right">{escape(value)}</span>{_bar((Part("", long, value),))}'
-        )
-        for name, value, long in figures
-    )
-    return f'<div class="ltm-g">{rows}</div>'
+    return f'<div class="ltm-g">{"".join(_figure(*one) for one in figures)}</div>'
+
+
+def _figure(name: str, value: str, long: float | None) -> str:
+    named = f'<span class="ltm-n">{escape(name)}</span>'
+    if long is None:
+        return f'{named}<span class="ltm-x" style="grid-column:2/4">{escape(value)}</span>'
+    drawn = _bar((Part("", long, value),)) if long else "<i></i>"
+    return f'{named}<span style="text-align:right">{escape(value)}</span>{drawn}'

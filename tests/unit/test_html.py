@@ -175,8 +175,8 @@ def test_reports_tell_their_counts() -> None:
     assert re.search(r"facts +1,234 █+", terminal(report))
     assert "Forget receipt" in terminal(reports.ForgetReceipt())
     assert "102 memories of 1 user" in terminal(reports.Status(users=1, short_term=81, long_term=21))
-    assert "Not recalled" in terminal(
-        reports.Explanation("x", recalled=False, rank=None, score=None, signals={}, reason="x")
+    assert "no such thing" in terminal(
+        reports.Explanation("x", recalled=False, rank=None, score=None, signals={}, reason="no such thing")
     )
 
 
