@@ -69,7 +69,7 @@ SHOWN = {
         "LoCoMo, friends.json: 1 conversation, 22 turns, 10 questions",
     ),
 }
-PICTURES = {"04_ranking": 2, "05_life_of_a_memory": 2, "07_measuring_recall": 1}
+PICTURES = {"04_ranking": 2, "05_life_of_a_memory": 2, "06_your_own_chats": 1, "07_measuring_recall": 1}
 
 
 def shown(outputs: list[Any]) -> Iterator[str]:

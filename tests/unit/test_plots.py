@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import matplotlib.style
@@ -17,6 +20,7 @@ from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, MemoryType, Message, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.views.cards import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
+ROOT = Path(__file__).parents[2]
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -216,3 +220,31 @@ def test_without_matplotlib_the_error_says_what_to_install() -> None:
 
     assert run.returncode == 1
     assert "ImportError: pictures need matplotlib: pip install 'langchain-tiered-memory[notebooks]'" in run.stderr
+
+
+def test_the_picture_of_the_readme_is_there_in_light_and_dark_and_told_in_words() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    drawn = re.findall(r'(?:src|srcset)="(docs/[^"]+)"', readme)
+    assert drawn == ["docs/pictures/tiers-dark.svg", "docs/pictures/tiers.svg"]
+    assert all(0 < (ROOT / one).stat().st_size < 150_000 for one in drawn)
+    alt = re.search(r'alt="([^"]+)"', readme)
+    assert alt is not None
+    assert "promoted" in alt[1]
+
+
+def test_the_picture_of_the_readme_shows_all_that_may_become_of_a_memory() -> None:
+    histories, until = runpy.run_path(str(ROOT / "docs/pictures/draw.py"))["week"]()
+
+    told = plots.lives(histories, until=until)
+
+    assert [life.label for life in told][:2] == ["Good morning!", "The spare key is under the flowerpot"]
+    assert [[kind for kind, _ in life.marks] for life in told] == [
+        ["expired"],
+        ["promoted", "forgotten"],
+        ["promoted"],
+        [],
+        ["superseded"],
+        ["expired"],
+        [],
+    ]
