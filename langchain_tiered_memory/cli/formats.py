@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import chain
 from typing import Any
 
+from langchain_tiered_memory.cli.imported import Kind
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import InvalidInput
@@ -28,15 +28,6 @@ _FIELDS = frozenset(one.name for one in fields(NewMemory))
 _OF_MEMORIES_ONLY = frozenset({"memory_type", "type", "importance", "slot", "tier", "observed_at", "pinned", "origin"})
 _EXPORTED = ("memory", "message")  # a tuple: what a file says may be anything, hashable or not
 _LABELS = ("slot", "session_id", "agent_id", "role", "name", "origin", "id")
-
-
-class Kind(StrEnum):
-    """What the elements of a file are."""
-
-    EXPORT = "export"
-    MEMORY = "memories"
-    MESSAGE = "messages"
-    TALK = "conversations"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from langchain_tiered_memory.cli import render
-from langchain_tiered_memory.cli.formats import Kind
 from langchain_tiered_memory.cli.screen import plain
 
 if TYPE_CHECKING:
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 JSONL, OPENAI = "jsonl", "openai"
 _PLACES = 3
+
+
+class Kind(StrEnum):
+    """What the elements of a file are."""
+
+    EXPORT = "export"
+    MEMORY = "memories"
+    MESSAGE = "messages"
+    TALK = "conversations"
 
 
 @dataclass(frozen=True, slots=True)

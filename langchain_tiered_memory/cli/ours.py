@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 from langchain_tiered_memory.cli import formats
-from langchain_tiered_memory.cli.formats import Element, Kind
-from langchain_tiered_memory.cli.imported import Imported
+from langchain_tiered_memory.cli.formats import Element
+from langchain_tiered_memory.cli.imported import Imported, Kind
 from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.model import Memory, NewMemory
 

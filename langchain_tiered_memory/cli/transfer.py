@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
-from langchain_tiered_memory.cli import formats, ours, render
+from langchain_tiered_memory.cli import render
 from langchain_tiered_memory.cli.common import FAILED, Store, command, confirmed, instant
-from langchain_tiered_memory.cli.formats import Kind
-from langchain_tiered_memory.cli.imported import JSONL, OPENAI, Imported, imported, views
+from langchain_tiered_memory.cli.imported import JSONL, OPENAI, Imported, Kind, imported, views
 from langchain_tiered_memory.cli.screen import plain
 from langchain_tiered_memory.core.errors import InvalidInput
 
@@ -156,6 +155,8 @@ def _of_others(store: Store, reading: Reading, seen: Callable[[float], object], 
 def _of_ours(
     store: Store, source: Source, form: Form, options: Options, seen: Callable[[float], object], *, dry_run: bool
 ) -> Imported:
+    from langchain_tiered_memory.cli import formats, ours
+
     name = source.name if options.session is None else options.session
     with source.as_it_comes() as lines:
         kind, elements = formats.read(_texts(lines, source.size, seen), seen)
