@@ -88,7 +88,7 @@ class Reading:
             if isinstance(one, Skipped):
                 self._skip(one)
             else:
-                self._sessions.add(one.session_id or "")
+                self._sessions.update(() if one.session_id is None else (one.session_id,))
                 yield one
         if maker.undated:
             self._notes.append(self._undated(maker.undated))

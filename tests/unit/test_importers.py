@@ -288,6 +288,7 @@ def test_memories_of_mem0_are_facts_with_their_day() -> None:
     assert first.observed_at == datetime(2024, 7, 20, 8, 30, 36, 275141, UTC)
     assert first.metadata == {"topic": "home"}
     assert second.memory_type == "preference"
+    assert reading.report.sessions == 1
     assert reading.report.skipped == {making.EMPTY: 1}
 
 
