@@ -8,7 +8,7 @@ import signal
 import socket
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -18,6 +18,8 @@ from tests import servers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+
+T = TypeVar("T")
 
 # The large sizes have their own run.
 collect_ignore = [] if os.environ.get("LTM_FULL") else ["full"]
@@ -86,13 +88,17 @@ def chroma_url() -> Iterator[str]:
 
 def _url_of(server: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
     with ExitStack() as stack:
-        try:
-            url = stack.enter_context(server())
-        except servers.ServerUnavailableError as reason:
-            if os.environ.get("CI"):
-                pytest.fail(f"in CI every server has to run: {reason}", pytrace=False)
-            pytest.skip(str(reason))
-        yield url
+        yield need(stack, server)
+
+
+def need(stack: ExitStack, server: Callable[[], AbstractContextManager[T]]) -> T:
+    """Start a server that a test cannot do without, until the stack is left."""
+    try:
+        return stack.enter_context(server())
+    except servers.ServerUnavailableError as reason:
+        if os.environ.get("CI"):
+            pytest.fail(f"in CI every server has to run: {reason}", pytrace=False)
+        pytest.skip(str(reason))
 
 
 class NetworkForbiddenError(OSError):

@@ -79,6 +79,11 @@ class Proxy:
             self._cut_after, self._cut_answers = after, answers
 
     @property
+    def refusing(self) -> bool:
+        """Whether no connection is taken."""
+        return self._listening is None
+
+    @property
     def cut_due(self) -> bool:
         """Whether a cut was ordered that did not come about yet."""
         return self._cut_after is not None

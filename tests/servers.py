@@ -116,17 +116,22 @@ def chroma_server() -> Iterator[str]:
     """
     binary = find_binary("chroma")
     port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+    with _folder() as folder:
+        command = [str(binary), "run", "--path", str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)]
+        with _running(command, folder, answering(url)):
+            yield url
+
+
+def answering(url: str) -> Callable[[], bool]:
+    """Return what says whether a Chroma server answers at a URL."""
 
     def answers() -> bool:
         with suppress(OSError), urllib.request.urlopen(f"{url}/api/v2/heartbeat", timeout=5) as answer:
             return bool(answer.status == 200)
         return False
 
-    url = f"http://127.0.0.1:{port}"
-    with _folder() as folder:
-        command = [str(binary), "run", "--path", str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)]
-        with _running(command, folder, answers):
-            yield url
+    return answers
 
 
 def find_binary(name: str) -> Path:
