@@ -249,7 +249,8 @@ class SyncMemory(Protocol):
         """Do what is due and finish what was interrupted, for one user or for all.
 
         Places messages, promotes or lets go what is past its life, embeds what waits, brings the vector index up to
-        date, and finishes erasures. What fails is named in the report and stays due.
+        date, finishes erasures, and sums up what left the windows of sessions, where the settings ask for summaries.
+        What fails is named in the report and stays due.
 
         Long-term memories are forgotten by `Settings.forgetting` alone, which by default lets nothing go; the report
         names them with the reason. They go as by `forget`, for good, so nothing brings the same memory back: neither

@@ -141,7 +141,8 @@ class Forgetting:
 
     def _erase_elsewhere(self, user_id: str) -> tuple[int, int, tuple[str, ...]]:
         """Clear every place but the records; return messages, items and the places that did not answer."""
-        messages = self._parts.transcripts.forget(user_id)
+        summaries = self._summaries.count(user_id)
+        messages = max(self._parts.transcripts.forget(user_id) - summaries, 0)
         items, pending = 0, []
         try:
             items = self._parts.items.forget(user_id)

@@ -32,6 +32,7 @@ from langchain_tiered_memory.core.summary import (
     covers,
     extended,
     from_message,
+    is_talk,
     place_of,
     summed_up,
     sure_tokens,
@@ -257,6 +258,11 @@ class Summaries:
         return True
 
     # -- removing --------------------------------------------------------------------------------------------------
+
+    def count(self, user_id: str) -> int:
+        """Return how many messages keep summaries of the user's sessions."""
+        sessions = self._parts.transcripts.sessions(user_id)
+        return sum(many for session_id, many in sessions.items() if not is_talk(session_id))
 
     def drop(self, user_id: str, session_ids: Iterable[str] | None = None) -> None:
         """Remove the summaries of some sessions, or of all; they are made anew from what is left.

@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langchain_tiered_memory import ConfigError, Message, Settings, WorkingSettings
+from langchain_tiered_memory import (
+    ConfigError,
+    ForgettingRule,
+    ForgettingSettings,
+    InvalidInput,
+    Message,
+    Settings,
+    WorkingSettings,
+)
 from langchain_tiered_memory.core import summaries
 from langchain_tiered_memory.core.chat import SyncSession
 from langchain_tiered_memory.core.engine import Engine
@@ -396,7 +404,7 @@ def test_it_goes_with_its_session_and_with_its_user(make_world: MakeWorld) -> No
     engine.maintain("ada")
     assert engine.session("ada", "chat").clear() == 40
     assert (kept(world), len(kept(world, "other"))) == ([], 1)
-    engine.forget_user("ada")
+    assert engine.forget_user("ada").messages == 40
     assert kept(world, "other") == []
     assert world.transcripts.users() == ()
 
@@ -415,6 +423,26 @@ def test_a_message_that_is_forgotten_is_told_no_more(make_world: MakeWorld) -> N
     engine.maintain("ada")
     assert len(kept(world)) == 1
     assert not any("peanuts" in text for text in kept(world))
+
+
+def test_a_policy_takes_messages_and_leaves_what_sums_them_up() -> None:
+    rule = ForgettingRule(older_than=timedelta(days=1))
+    world = in_memory(settings=replace(ON, forgetting=ForgettingSettings(rules=(rule,))))
+    engine = world.engine()
+    chat = engine.session("ada", "chat")
+    chat.add({"role": "user", "content": "I am allergic to peanuts.", "id": "old"})
+    talk(chat, 0, 20)
+    engine.maintain("ada")
+    before = chat.summary()
+    world.clock.advance(days=2)
+    assert "old" in [one.id for one in engine.maintain("ada").chosen]
+    assert chat.summary() == before
+
+
+@pytest.mark.parametrize("flag", [1, "yes", None])
+def test_whether_to_refresh_is_a_yes_or_no(sync: Engine, flag: Any) -> None:
+    with pytest.raises(InvalidInput, match="refresh"):
+        sync.session("ada", "chat").summary(refresh=flag)
 
 
 def test_a_forget_that_was_interrupted_leaves_no_summary_of_it() -> None:
