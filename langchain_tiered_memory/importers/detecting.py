@@ -11,7 +11,7 @@ from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.importers import chatgpt, langchain, llamaindex, mem0, whatsapp
 from langchain_tiered_memory.importers.found import Format
 from langchain_tiered_memory.importers.scanning import values
-from langchain_tiered_memory.importers.source import Source, is_database
+from langchain_tiered_memory.importers.source import Source, is_database, refuse_no_text
 
 _LINES = 30
 _VALUES = 3
@@ -32,8 +32,13 @@ class Detected:
 
 
 def detect(source: Source) -> Detected | None:
-    """Return the format of a file; None when it is none of those known here."""
+    """Return the format of a file; None when it is none of those known here.
+
+    Raises:
+        InvalidInput: It is no text, and no database either.
+    """
     head = source.head()
+    refuse_no_text(head)
     if is_database(head):
         return Detected(Format.MEM0, "it is an SQLite database")
     text = head.decode("utf-8", "replace").removeprefix("\ufeff")

@@ -18,6 +18,7 @@ from langchain_tiered_memory.importers.found import Limits
 
 _BLOCK = 1_000_000
 _IN_MEMORY = 16_000_000
+_ARCHIVE = b"PK\x03\x04"
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -171,12 +172,24 @@ def _decoded(blocks: Iterable[bytes]) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     first = True
     for block in blocks:
-        if first and block.startswith(_WIDE):
-            raise InvalidInput("file", "UTF-16", "a text in UTF-8 is needed: save it as that")
+        if first:
+            refuse_no_text(block)
         text = decoder.decode(block)
         yield text.removeprefix("\ufeff") if first else text  # some editors begin a file with it
         first = first and not text
     yield decoder.decode(b"", final=True)
+
+
+def refuse_no_text(head: bytes) -> None:
+    """Refuse what people have in their hands before the file that is in it.
+
+    Raises:
+        InvalidInput: It is UTF-16, or an archive.
+    """
+    if head.startswith(_WIDE):
+        raise InvalidInput("file", "UTF-16", "a text in UTF-8 is needed: save it as that")
+    if head.startswith(_ARCHIVE):
+        raise InvalidInput("file", "ZIP", "unpack it first: conversations.json or a .txt in it is needed")
 
 
 def is_database(head: bytes) -> bool:

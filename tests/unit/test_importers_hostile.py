@@ -122,11 +122,18 @@ def test_nul_and_lone_surrogates_are_text_like_any_other() -> None:
     assert one.content.startswith("nul \x00 half ")
 
 
-def test_bytes_that_are_no_utf_8_are_kept_and_utf_16_is_refused() -> None:
+def test_bytes_that_are_no_utf_8_are_kept() -> None:
     (one,) = importers.read(io.BytesIO(b"1.2.23, 9:00 - A: caf\xe9"), "whatsapp")
     assert one.content == "caf\udce9"
-    with pytest.raises(InvalidInput, match="UTF-8"):
-        list(importers.read(io.BytesIO(ANDROID.encode("utf-16")), "whatsapp"))
+
+
+@pytest.mark.parametrize(
+    ("written", "words"), [(ANDROID.encode("utf-16"), "UTF-8"), (b"PK\x03\x04rest", "unpack it first")]
+)
+@pytest.mark.parametrize("format", ["auto", "whatsapp", "chatgpt"])
+def test_what_is_no_text_is_refused_with_what_to_do(written: bytes, words: str, format: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        list(importers.read(io.BytesIO(written), format))
 
 
 @pytest.mark.parametrize(
