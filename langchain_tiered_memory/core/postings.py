@@ -23,9 +23,8 @@ from langchain_tiered_memory.core.turns import Links
 K1 = 1.2
 B = 0.3
 
-FADE, FADE_BACK = 3 / 4, 1 / 2
-"""What a term counts one turn after where it stands, and one turn before: an answer takes up what was asked more than a
-question what will be answered. The square of it two turns away, and so on."""
+FADE = 2 / 3
+"""What a term counts one turn away from where it stands; the square of it two turns away, and so on."""
 OTHER_WORD = 0.5
 """What a word counts that may stand for the term asked for."""
 SHORT = 20
@@ -40,19 +39,19 @@ REACH = 3
 Scores = NDArray[np.float32]
 
 
-def spread(rows: NDArray[Any], values: Scores, ways: Iterable[tuple[Links, Sequence[Scores]]], out: Scores) -> None:
+def spread(rows: NDArray[Any], values: Scores, links: tuple[Links, ...], fading: Sequence[Scores], out: Scores) -> None:
     """Add to `out` the larger of what a term gives a row itself and what it gives from nearby.
 
     Args:
         rows: The rows that hold the term.
         values: What it gives each of them.
-        ways: For each direction, the next row of every row, -1 at the end, and what the term counts for every row from
-            one turn away, two turns away, and so on.
+        links: For each direction, the next row of every row, -1 at the end.
+        fading: What it counts for every row from one turn away, two turns away, and so on.
         out: The scores to add to.
     """
     best = np.zeros(len(out), np.float32)
     best[rows] = values
-    for link, fading in ways:
+    for link in links:
         at, given = rows, values
         for share in fading:
             at = link[at]
@@ -136,8 +135,8 @@ class Postings:
     def scores(self, terms: Iterable[str], previous: Links, following: Links) -> Scores:
         """Return the BM25 score of every row and its surroundings in [0, 1], shape `(rows,)`.
 
-        Each term counts in a row once: fully where it stands there, and by `FADE` or `FADE_BACK` times how much the row
-        leans on others, to the power of the distance, where it stands up to `REACH` turns before or after it.
+        Each term counts in a row once: fully where it stands there, and by `FADE` times how much the row leans on
+        others, to the power of the distance, where it stands up to `REACH` turns away in the session.
 
         Args:
             terms: The query's terms.
@@ -148,18 +147,15 @@ class Postings:
         if self._live == 0:
             return scores
         scale = K1 * (1 - B + B * self._lengths.values / max(self._total / self._live, 1.0))
-        ways = [(previous, self._fading(FADE_BACK)), (following, self._fading(FADE))]
+        step = np.float32(FADE) * self.leaning()
+        fading = [step**distance for distance in range(1, REACH + 1)]
         most = 0.0
         for held in self._known(terms):
             idf = float(np.log1p((self._live - held.live + 0.5) / (held.live + 0.5)))
-            spread(held.rows, idf * (K1 + 1) * held.counts / (held.counts + scale[held.rows]), ways, scores)
+            values = idf * (K1 + 1) * held.counts / (held.counts + scale[held.rows])
+            spread(held.rows, values, (previous, following), fading, scores)
             most += idf * (K1 + 1)
         return scores / np.float32(most) if most else scores
-
-    def _fading(self, fade: float) -> list[Scores]:
-        """Return what a term counts for every row from one turn away, two turns away, and so on."""
-        step = np.float32(fade) * self.leaning()
-        return [step**distance for distance in range(1, REACH + 1)]
 
     def leaning(self) -> Scores:
         """Return how much each row leans on the turns around it, in (0, 1]: a long text stands for itself."""

@@ -267,8 +267,7 @@ def test_a_term_nearby_counts_less_than_one_of_its_own() -> None:
         for n, one in enumerate(terms)
     ]
     found = placed(*entries).keywords(["tea"]).tolist()
-    assert found[1] > found[2] > found[3] > found[4]
-    assert found[2] > found[0] > 0  # an answer takes up what was asked more than a question what is answered
+    assert found[1] > found[0] == found[2] > found[3] > found[4]
 
 
 def test_a_word_that_may_stand_for_a_term_counts_half() -> None:
