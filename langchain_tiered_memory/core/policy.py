@@ -74,10 +74,13 @@ def choose(memories: Iterable[Memory], settings: ForgettingSettings, now: dateti
     chosen = {one: choice for one in free if (choice := _by_rule(there[one], settings.rules, now)) is not None}
     kept = may_go(chosen, bonds)
     chosen = {one: chosen[one] for one in kept}
+    most = len(there) if settings.most_per_user is None else settings.most_per_user
+    excess = len(there) - len(chosen) - most
+    if not chosen and excess <= 0:
+        return ()  # as nearly always: weighing all takes far longer than to see that none goes
     order = _ordered([there[one] for one in free], now)
-    if settings.most_per_user is not None:
-        excess = len(there) - len(chosen) - settings.most_per_user
-        for memory in [one for one in order if one.id not in chosen][: max(excess, 0)]:
+    if excess > 0:
+        for memory in [one for one in order if one.id not in chosen][:excess]:
             reason = f"more than {settings.most_per_user} memories, and worth only {worth(memory, now):.2f}"
             chosen[memory.id] = Choice(memory, MOST, reason)
     return tuple(chosen[one.id] for one in order if one.id in chosen)
