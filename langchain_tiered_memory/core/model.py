@@ -249,7 +249,7 @@ MESSAGE_FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Message))
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(Shown):
     """What to show the model: window and recalled memories inside one token budget.
 
     Attributes:

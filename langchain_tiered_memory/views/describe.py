@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from langchain_tiered_memory.core.chat import SyncSession
-from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal
+from langchain_tiered_memory.core.model import Context, Memory, RecallResult, ScoredMemory, Signal
 from langchain_tiered_memory.core.reports import ConsolidationReport, Explanation, Status
 from langchain_tiered_memory.views.cards import Card, Entry, Part, share
 from langchain_tiered_memory.views.words import TIERS, consolidated, counted, day, moment, plain
@@ -69,6 +69,14 @@ def _(value: RecallResult) -> Card:
     failed = tuple(f"{plain(str(one), _LABEL)} did not answer; this is what the rest knows" for one in value.failed)
     hits = tuple(_hit(hit, scale) for hit in islice(value, _MOST_ENTRIES))
     return Card(f"{found} recalled" if value else "Nothing was recalled", tuple(told), failed, entries=hits)
+
+
+@card.register
+def _(value: Context) -> Card:
+    recalled = counted(len(value.memories), "memory", "memories")
+    told = tuple(Entry(plain(one.text, _TEXT), (plain(one.role, _LABEL),)) for one in value.messages[-_MOST_ENTRIES:])
+    messages = counted(len(value.messages), "message")
+    return Card(f"Context of {value.tokens:,} tokens", (messages, f"{recalled} recalled"), entries=told)
 
 
 @card.register

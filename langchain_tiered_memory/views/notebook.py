@@ -73,10 +73,11 @@ def _told(parts: Iterable[Part]) -> str:
 
 
 def _entry(entry: Entry) -> str:
-    number = f'<span class="ltm-v">{escape(entry.number)}</span>' if entry.number else ""
-    left = f"<div>{number}{_bar(entry.bar) if entry.bar else ''}</div>"
     right = f'<div class="ltm-x">{escape(entry.text)}{_line("ltm-n", " · ".join(entry.notes))}{_why(entry)}</div>'
-    return f'<div class="ltm-e">{left}{right}</div>'
+    if not entry.number:
+        return f'<div class="ltm-e" style="display:block">{right}</div>'
+    number = f'<span class="ltm-v">{escape(entry.number)}</span>'
+    return f'<div class="ltm-e"><div>{number}{_bar(entry.bar) if entry.bar else ""}</div>{right}</div>'
 
 
 def _why(entry: Entry) -> str:

@@ -196,6 +196,8 @@ async def test_a_session_shows_what_of_its_budget_was_used() -> None:
         context = await chat.context("Where?", max_tokens=500)
 
         assert f"tokens used {tokens} of 1,000" in window
+        assert f"Context of {context.tokens} tokens" in terminal(context)
+        assert "I work at Globex\nuser" in Seen(context._repr_html_()).text
         assert f"tokens used {context.tokens} of 500" in terminal(chat)
         await chat.clear()
         assert "no window was counted yet" in terminal(chat)
