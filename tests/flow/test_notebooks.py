@@ -20,6 +20,8 @@ SHOWN = {
         "now:         ['I have just started at Globex'",
         "of 400 tokens",
         "3 memories recalled",
+        "long_term   0.31  read 3x  The spare key is under the blue flowerpot\n",
+        "Consolidated. ",
         "Forget receipt",
     ),
     "02_langchain": (
