@@ -72,18 +72,21 @@ class Maintenance:
 
         An id that is written anew must not be taken for an item that nobody sees any more; a statement that is made
         anew must not stand beside the same one that is about to be promoted; and one that is made for long-term memory
-        takes its equal in short-term memory along.
+        takes its equal in short-term memory along. Under an id that stands already nothing is made: it is the same
+        memory, or is refused.
         """
-        now, ids, keys, durable = self._parts.clock(), list[str](), list[str](), set[str]()
-        for entry in entries:
-            ids.append(entry.memory.id)
-            if entry.duplicate_key is not None and entry.duplicate_within is None:
-                keys.append(entry.duplicate_key)
-                durable |= {entry.duplicate_key} if entry.memory.tier is Tier.LONG_TERM else set()
+        now, keys, durable = self._parts.clock(), list[str](), set[str]()
+        given = list(entries)
         snapshot, _ = self._snapshots.get(user_id)
         with snapshot.lock:
+            rows = {one.memory.id: row for one in given if (row := snapshot.row_of(one.memory.id)) is not None}
+            heads = [snapshot.entry(row) for row in rows.values()]
+            for entry in given:
+                if entry.duplicate_key is not None and entry.duplicate_within is None:
+                    keys.append(entry.duplicate_key)
+                    made = entry.memory.tier is Tier.LONG_TERM and entry.memory.id not in rows
+                    durable |= {entry.duplicate_key} if made else set()
             alike = [head for key in keys if (head := snapshot.duplicate(key)) is not None]
-            heads = [snapshot.entry(row) for one in ids if (row := snapshot.row_of(one)) is not None]
         due = any(is_due(head, now) for head in (*heads, *alike))
         if due:
             self._expire(user_id, MaintenanceReport())

@@ -88,6 +88,17 @@ def test_the_same_id_with_other_words_is_a_conflict(sync: Engine) -> None:
     assert sync.list("ada") == (first,)
 
 
+def test_a_conflict_moves_nothing_to_long_term_memory(sync: Engine) -> None:
+    """The same statement under an id that says something else is refused, and leaves its equal where it is."""
+    blue = sync.remember("ada", "blue is nice", "fact", importance=0.2)
+    sync.remember("ada", "Ada plays chess", "fact", id="a", importance=0.9)
+
+    with pytest.raises(Conflict):
+        sync.remember("ada", "blue is nice", "fact", id="a", importance=0.2)
+
+    assert sync.get("ada", blue.id) == blue
+
+
 def test_an_id_is_the_users_own(sync: Engine) -> None:
     """Idempotent by `id`: two users may use the same one."""
     sync.remember("ada", "met Bob", id="note-1")
