@@ -151,7 +151,10 @@ def grown(memory: Memory, other: Memory) -> Memory:
     if memory.slot is not None or other.origin == FROM_CONSOLIDATION:
         spans = {source: span for source, span in _spans(other).items() if source in fresh}
         grown = _with(grown, SPANS, {**_spans(memory), **spans}) if spans else grown
-    return _confirmed(grown, other, fresh) if memory.slot is not None else grown
+    if memory.slot is None:
+        return grown
+    named = VALUE in memory.metadata or VALUE not in other.metadata  # what one of them calls it, holds of both
+    return _confirmed(grown if named else _with(grown, VALUE, other.metadata[VALUE]), other, fresh)
 
 
 def _confirmed(memory: Memory, other: Memory, fresh: Collection[str]) -> Memory:
@@ -263,7 +266,7 @@ def reworded(old: Memory, new: Memory) -> Mapping[str, Any]:
     return {**{key: mine[key] for key in kept if key in mine}, **given}
 
 
-def _with(memory: Memory, key: str, told: Mapping[str, object]) -> Memory:
+def _with(memory: Memory, key: str, told: object) -> Memory:
     """Return the memory with another value of a key; without the key when that is empty."""
     rest = {name: one for name, one in memory.metadata.items() if name != key}
     return replace(memory, metadata={**rest, key: told} if told else rest)

@@ -1,11 +1,14 @@
-"""What a user's memories have to be, in a dict: the rules of the life of an item, without any store."""
+"""What a user's memories have to be, in a dict: the rules of the life of an item, without any store.
+
+Which value of a slot holds when is decided by the core's own pure functions; `tests/unit/test_slots.py` holds them to
+what they promise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from langchain_tiered_memory.core.derive import derive_id, digest
@@ -13,15 +16,48 @@ from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.importance import RuleScorer
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.ports import ExtractedFact
+from langchain_tiered_memory.core.slots import file_in_chain, settled
+from langchain_tiered_memory.core.stated import founding, left_over, reworded, without
 from langchain_tiered_memory.core.text import normalize
 from langchain_tiered_memory.testing import FakeExtractor
 
-EPISODES = {"we went to the lake": 0.3, "it rained": 0.6, "I moved house": 0.9, "the train was late": 0.1}
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+EPISODES = {
+    "we went to the lake": 0.3,
+    "it rained": 0.6,
+    "I moved house": 0.9,
+    "the train was late": 0.1,
+    "I have lived in Porto for ages": 0.9,
+    "I lived in Rome last summer": 0.3,
+    "I left Porto": 0.6,
+}
 STATEMENTS = {"Ada plays chess": 0.85, "ada  plays CHESS": 0.85, "tea, not coffee": 0.5, "blue is nice": 0.2}
+VALUES: Mapping[str, Mapping[str, Any]] = {
+    "Porto": {},
+    "porto": {},
+    "Oslo": {},
+    "I live in Rome": {"value": "rome"},
+    "I am back in Porto": {"value": "Porto"},
+    "I do not live in Rome": {"value": "rome", "negated": True},
+}
+"""What a slot is said to be, and what that states beside its words."""
+
+
+def drawn(content: str, slot: str | None = None, **fields: Any) -> ExtractedFact:
+    return ExtractedFact(content=content, slot=slot, source_ids=(), **fields)
+
+
 DRAWN = {
-    "we went to the lake": (("the lake is near", None),),
-    "it rained": (("the lake is near", None), ("umbrellas help", None)),
-    "I moved house": (("Porto", "home"),),
+    "we went to the lake": (drawn("the lake is near"),),
+    "it rained": (drawn("the lake is near"), drawn("umbrellas help")),
+    "I moved house": (drawn("Porto", "home"),),
+    "I have lived in Porto for ages": (
+        drawn("in Porto for ages", "home", value="porto", observed_at=EPOCH - timedelta(hours=500)),
+    ),
+    "I lived in Rome last summer": (
+        drawn("lived in Rome", "home", value="rome", observed_at=EPOCH - timedelta(400), valid_to=EPOCH - timedelta(1)),
+    ),
+    "I left Porto": (drawn("left Porto", "home", value="porto", negated=True),),
 }
 SAID = ("we went to the lake", "ok thanks", "I am allergic to peanuts", "I moved house")
 """What is said, with its importance, and what is drawn from it: content and slot."""
@@ -32,11 +68,7 @@ SHORT, LONG = Tier.SHORT_TERM, Tier.LONG_TERM
 
 
 def extractor() -> FakeExtractor:
-    facts = {
-        text: [ExtractedFact(content=content, slot=slot, source_ids=()) for content, slot in drawn]
-        for text, drawn in DRAWN.items()
-    }
-    return FakeExtractor(facts)
+    return FakeExtractor(DRAWN)
 
 
 @dataclass(frozen=True)
@@ -44,7 +76,7 @@ class Held:
     """One memory.
 
     Attributes:
-        memory: As the system has to show it, but for `valid_to` and `superseded_by` of values of a slot.
+        memory: As the system has to show it.
         ends: When its short-term life is over.
         repeatable: Whether the same episode within a minute is this one.
     """
@@ -73,7 +105,7 @@ class Mirror:
     """One user's memories in the order of writing, and what is known of those that are gone."""
 
     user: str
-    drawn: Mapping[str, Sequence[tuple[str, str | None]]]
+    drawn: Mapping[str, Sequence[ExtractedFact]]
     held: dict[str, Held] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
     consumed: set[str] = field(default_factory=set)
@@ -81,9 +113,7 @@ class Mirror:
 
     def shown(self, now: datetime) -> dict[str, Memory]:
         """Return what `list(include_superseded=True)` has to show."""
-        chains = self._chains()
-        seen = {i: h.memory for i, h in self.held.items() if h.worth or not h.due(now)}
-        return {i: replace(memory, **chains.get(i, {})) for i, memory in seen.items()}
+        return {i: h.memory for i, h in self.held.items() if h.worth or not h.due(now)}
 
     def current(self, now: datetime) -> dict[str, Memory]:
         """Return what a recall may return."""
@@ -123,11 +153,13 @@ class Mirror:
 
     def _write(self, new: Held, now: datetime) -> None:
         memory = new.memory
-        alike = self._value(new) if memory.slot is not None else self._alike(new, now)
-        if alike is None:
+        alike = None if memory.slot is not None else self._alike(new, now)
+        if memory.slot is not None:
+            self._file(memory)
+        elif alike is None:
             ends = None if memory.tier is LONG else memory.created_at + LIFE
             self.held[memory.id] = replace(new, ends=ends)
-        elif memory.memory_type is not MemoryType.EPISODE or memory.slot is not None:
+        elif memory.memory_type is not MemoryType.EPISODE:
             lent = (*memory.source_ids, *(() if memory.origin == "consolidation" else (memory.id,)))
             sources = dict.fromkeys((*alike.memory.source_ids, *lent))
             sources.pop(alike.memory.id, None)
@@ -151,24 +183,27 @@ class Mirror:
 
     # -- slots -----------------------------------------------------------------------------------------------------
 
-    def _chain(self, slot: str) -> list[Memory]:
-        values = [one.memory for one in self.held.values() if one.memory.slot == slot]
-        return sorted(values, key=lambda one: one.observed_at)
+    def _chain(self, slot: str | None) -> list[Memory]:
+        return [one.memory for one in self.held.values() if one.memory.slot == slot]
 
-    def _value(self, new: Held) -> Held | None:
-        """Return the value that already covers the new one's time, if it is the same."""
-        earlier = [one for one in self._chain(str(new.memory.slot)) if one.observed_at <= new.memory.observed_at]
-        if earlier and normalize(earlier[-1].content) == normalize(new.memory.content):
-            return self.held[earlier[-1].id]
-        return None
+    def _file(self, memory: Memory) -> None:
+        filing = file_in_chain(self._chain(memory.slot), memory)
+        added = [*([] if filing.reinforces else [filing.new]), *(one.memory for one in filing.again)]
+        self.held |= {one.id: Held(one) for one in (*filing.changed, *added)}
 
-    def _chains(self) -> dict[str, dict[str, Any]]:
-        links: dict[str, dict[str, Any]] = {}
-        for slot in {one.memory.slot for one in self.held.values()} - {None}:
-            chain = self._chain(str(slot))
-            for one, successor in pairwise(chain):
-                links[one.id] = {"superseded_by": successor.id, "valid_to": successor.observed_at}
-        return links
+    def _settle(self, slots: Iterable[str | None], now: datetime) -> None:
+        for slot in set(slots) - {None}:
+            self.held |= {one.id: Held(one) for one in settled(self._chain(slot), now).records}
+
+    def update(self, memory_id: str, changed: Mapping[str, Any], now: datetime) -> None:
+        """Change a memory; what was drawn from other words goes."""
+        old = self.held[memory_id].memory
+        new = replace(old, **changed)
+        about = reworded(old, new)
+        self.held[memory_id] = replace(self.held[memory_id].stands(**{**changed, "metadata": about}), repeatable=False)
+        self._settle([old.slot], now)
+        if new.content != old.content:
+            self._reworded(memory_id, now)
 
     # -- time passes -----------------------------------------------------------------------------------------------
 
@@ -201,59 +236,73 @@ class Mirror:
                 self._draw(memory, now)
 
     def _draw(self, source: Memory, now: datetime) -> None:
-        for content, slot in self.drawn.get(source.content, ()):
+        for found in self.drawn.get(source.content, ()):
+            since = found.observed_at or source.observed_at
+            about: dict[str, Any] = {} if found.value is None else {"value": found.value}
+            about |= {"negated": True} if found.negated else {}
+            if found.slot and since < source.observed_at and found.valid_to is None:
+                about["confirmed"] = {source.observed_at.isoformat(): {source.id: None}}
             fact = replace(
                 source,
-                content=content,
+                content=found.content,
                 memory_type=MemoryType.FACT,
                 created_at=now,
                 last_accessed=source.observed_at,
                 access_count=0,
-                id=digest("fact", self.user, [source.id], normalize(content), slot),
-                slot=slot,
+                id=digest("fact", self.user, [source.id], normalize(found.content), found.slot),
+                observed_at=since,
+                valid_to=found.valid_to,
+                slot=found.slot,
                 origin="consolidation",
                 source_ids=(source.id,),
-                metadata={},
+                metadata=about,
                 pinned=False,
             )
-            if fact.id not in self.forgotten:
+            if fact.id not in self.forgotten and fact.id not in self.held:
                 self._write(Held(fact), now)
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
-    def forget(self, memory_id: str) -> None:
+    def forget(self, memory_id: str, now: datetime) -> None:
         """Forget a memory and the facts that rested on it alone."""
         gone = self._resting_on(memory_id)
         self.forgotten |= gone
-        self._lose(gone, gone)
+        self._lose(gone, gone, memory_id, now)
 
-    def reworded(self, memory_id: str) -> None:
+    def _reworded(self, memory_id: str, now: datetime) -> None:
         """Take back the facts that rested on what a record said before."""
         if self.held[memory_id].memory.tier is LONG:
             self.consumed.discard(memory_id)
             gone = self._resting_on(memory_id)
-            self._lose(gone, gone - {memory_id})
+            self._lose(gone, gone - {memory_id}, memory_id, now)
 
     def _resting_on(self, memory_id: str) -> set[str]:
-        """Return the memory and the facts that rest on it alone."""
+        """Return the memory and the facts that rest on it alone, or have their words from it."""
         gone = {memory_id}
         while True:
             falling = {
                 i
                 for i, one in self.held.items()
-                if one.memory.origin == "consolidation" and i not in gone and gone.issuperset(one.memory.source_ids)
+                if one.memory.origin == "consolidation"
+                and i not in gone
+                and gone.issuperset(founding(one.memory) or one.memory.source_ids)
             }
             if not falling:
                 return gone
             gone |= falling
 
-    def _lose(self, sources: set[str], removed: set[str]) -> None:
-        for one in removed:
-            self.held.pop(one, None)
+    def _lose(self, sources: set[str], removed: set[str], asked: str, now: datetime) -> None:
+        lost = {one: self.held.pop(one).memory for one in removed if one in self.held}
+        slots = {one.slot for one in lost.values()}
         for i, left in list(self.held.items()):
             if left.memory.tier is LONG:
-                kept = tuple(one for one in left.memory.source_ids if one not in sources)
-                self.held[i] = replace(left, memory=replace(left.memory, source_ids=kept))
+                self.held[i] = replace(left, memory=without(left.memory, sources))
+                slots |= {left.memory.slot} if not sources.isdisjoint(left.memory.source_ids) else set()
+        for i, one in lost.items():
+            rest = None if i == asked else left_over(one, sources, now)
+            if rest is not None:
+                self.held[rest.id] = Held(rest)
+        self._settle(slots, now)
 
     def moved_to(self, user: str, now: datetime) -> Mirror:
         """Return what an import of an export makes of these memories in an empty user."""

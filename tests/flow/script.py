@@ -28,15 +28,29 @@ def extractor() -> FakeExtractor:
     """Return the facts that consolidation finds in the script's talk."""
     return FakeExtractor(
         {
-            MOVED: [ExtractedFact(content="Ada lives in Porto", slot="home", source_ids=())],
-            BAKES: ["Ada bakes bread", ExtractedFact(content="likes baking", memory_type=LIKES, source_ids=())],
-            WORKS: [ExtractedFact(content="Globex", slot="employer", source_ids=())],
+            MOVED: [_home("Ada lives in Porto", value="porto", spans={"m2": (0, 15)})],
+            BAKES: [
+                "Ada bakes bread",
+                ExtractedFact(content="likes baking", memory_type=LIKES, source_ids=()),
+                _home("Ada lived in Rome", value="rome", observed_at=LONG_AGO, valid_to=LONG_AGO + timedelta(days=900)),
+            ],
+            WORKS: [
+                ExtractedFact(content="Globex", slot="employer", value="globex", source_ids=()),
+                ExtractedFact(
+                    content="Ada left Initech", slot="employer", value="initech", negated=True, source_ids=()
+                ),
+            ],
             "bob told a joke": ["bob is funny"],
         }
     )
 
 
 LIKES = MemoryType.PREFERENCE
+LONG_AGO = START - timedelta(days=2_000)
+
+
+def _home(content: str, **fields: Any) -> ExtractedFact:
+    return ExtractedFact(content=content, slot="home", source_ids=(), **fields)
 
 
 @dataclass(frozen=True)
@@ -99,9 +113,9 @@ def _batch(engine: Engine) -> None:
     )
 
 
-def _slot(content: str, memory_id: str, hours: float) -> Callable[[Engine], Any]:
-    at = START + timedelta(hours=hours)
-    return lambda e: e.remember(ADA, content, "fact", slot="employer", observed_at=at, id=memory_id, importance=0.7)
+def _slot(content: str, memory_id: str, hours: float, **about: Any) -> Callable[[Engine], Any]:
+    more: Any = {"slot": "employer", "observed_at": START + timedelta(hours=hours), "importance": 0.7}
+    return lambda e: e.remember(ADA, content, "fact", id=memory_id, metadata=about, **more)
 
 
 def script() -> tuple[Step, ...]:
@@ -120,6 +134,8 @@ def script() -> tuple[Step, ...]:
         ("bob's slot", bob, lambda e: e.remember(BOB, "Acme", "fact", slot="employer", id="s1")),
         ("newer value", ada, _slot("Initech", "s2", -10)),
         ("older value", ada, _slot("Hooli", "s0", -200)),
+        ("said again", ada, _slot("still at Acme", "s3", -50, value="acme")),
+        ("filled in", ada, _slot("Aviato", "s4", -70)),
         ("batch over both tiers", ada, _batch),
         ("update a record", ada, lambda e: e.update(ADA, "f1", content="Ada plays the viola", importance=0.85)),
         ("update an item", ada, lambda e: e.update(ADA, "p1", metadata={"kind": "drink"})),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from langchain_tiered_memory.core.errors import Conflict, NotFound
 from langchain_tiered_memory.core.model import Memory, MemoryType
-from tests.flow.mirror import DRAWN, EPISODES, SAID, STATEMENTS, Mirror, extractor
+from tests.flow.mirror import DRAWN, EPISODES, EPOCH, SAID, STATEMENTS, VALUES, Mirror, extractor
 from tests.flow.world import EVERYTHING, World, assert_settled
 from tests.flow.worlds import MakeWorld, make_world
 
@@ -24,7 +24,6 @@ __all__ = ["make_world"]
 IDS = st.sampled_from([None, None, "a", "b", "c%"])
 HOURS = st.sampled_from([None, None, -1000, -10, 0])
 WHO = st.sampled_from([0, 1])
-EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Machine(RuleBasedStateMachine):
@@ -64,13 +63,13 @@ class Machine(RuleBasedStateMachine):
 
     @rule(
         who=WHO,
-        text=st.sampled_from(["Porto", "porto", "Oslo", "Rome"]),
+        text=st.sampled_from(sorted(VALUES)),
         slot=st.sampled_from(["home", "birthplace"]),
         memory_id=IDS,
         hours=HOURS,
     )
     def remember_a_value(self, who: int, text: str, slot: str, memory_id: str | None, hours: int | None) -> None:
-        self._remember(who, text, "fact", 0.4, memory_id=memory_id, hours=hours, slot=slot)
+        self._remember(who, text, "fact", 0.4, memory_id=memory_id, hours=hours, slot=slot, metadata=VALUES[text])
 
     def _remember(
         self,
@@ -114,6 +113,7 @@ class Machine(RuleBasedStateMachine):
                 *(who, memory.content, str(memory.memory_type), memory.importance),
                 memory_id=memory.id if named else None,
                 slot=memory.slot,
+                metadata={key: memory.metadata[key] for key in ("value", "negated") if key in memory.metadata},
             )
 
     @rule(who=WHO, session=st.sampled_from(["s", "t"]), texts=st.lists(st.sampled_from(SAID), min_size=1, max_size=3))
@@ -138,9 +138,7 @@ class Machine(RuleBasedStateMachine):
             changed["content"] = f"changed {next(self.messages)}"
         updated = self.engine.update(mirror.user, chosen, **changed)
         assert updated.importance == importance
-        mirror.held[chosen] = replace(mirror.held[chosen].stands(**changed), repeatable=False)
-        if text:
-            mirror.reworded(chosen)
+        mirror.update(chosen, changed, now)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -205,7 +203,7 @@ class Machine(RuleBasedStateMachine):
                 self.engine.forget(other.user, chosen)
         receipt = self.engine.forget(mirror.user, chosen)
         assert receipt.pending == ()
-        mirror.forget(chosen)
+        mirror.forget(chosen, now)
 
     @rule(who=WHO)
     def forget_user(self, who: int) -> None:

@@ -364,3 +364,11 @@ def test_a_family_has_a_chain_for_each_of_its_members() -> None:
     chain = told(taste(0, "sushi", "like", 0), taste(1, "sushi", "dislike", 10), taste(2, "sushi", "like", 20))
     assert periods(chain) == [("I like sushi", 0, 10), ("I dislike sushi", 10, 20), ("I like sushi", 20, None)]
     assert chain_key(taste(0, "sushi", "like", 0)) != chain_key(taste(0, "ramen", "like", 0))
+
+
+def test_what_one_calls_a_value_holds_of_the_record_that_it_reinforces() -> None:
+    """Else the words in which it was said again would be of no value that is known."""
+    plain = value(0, "acme", 0)
+    chain = told(plain, value(1, "still at Acme", 40, metadata={"value": "acme"}), value(2, "B", 20))
+    assert periods(chain) == [("acme", 0, 20), ("B", 20, 40), ("still at Acme", 40, None)]
+    assert [one.metadata.get("value") for one in chain if one.content != "B"] == ["acme", "acme"]
