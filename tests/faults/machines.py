@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ LIMITS = ServerSettings(
     sql_deadline=timedelta(seconds=1),
     pause=PAUSE,
 )
+_LIMITED = ("sh", "-c", 'ulimit -f "$1"; shift; exec "$@"', "sh")
 SETTINGS = Settings(
     maintenance=MaintenanceSettings(automatic=False), search=SearchSettings(exact_up_to=0), servers=LIMITS
 )
@@ -51,6 +52,10 @@ class Machine:
     url: str
     proxy: Proxy
     _process: Any = field(default=None)
+
+    def make_room(self) -> None:
+        """Let its files grow from its next start on."""
+        self._command = self._command[len(_LIMITED) + 1 :]
 
     def start(self) -> None:
         """Start it on the data it left, and wait for its first answer."""
@@ -91,8 +96,8 @@ def redis_machine(*options: str) -> Iterator[Machine]:
 
 
 @contextmanager
-def postgres_machine() -> Iterator[Machine]:
-    """Run a PostgreSQL that waits for its disk, as it does outside of tests."""
+def postgres_machine(most: int | None = None) -> Iterator[Machine]:
+    """Run a PostgreSQL that waits for its disk, as outside of tests; no file of it has more than `most` bytes."""
     port, account = servers._free_port(), servers._unprivileged()
     with servers._folder(account) as folder, Proxy(("127.0.0.1", port)) as proxy:
         binaries = servers._reachable(servers.find_binary("postgres").resolve().parent, account, folder)
@@ -100,6 +105,8 @@ def postgres_machine() -> Iterator[Machine]:
         servers._run([*create, "-E", "UTF8", "--locale=C"], folder, account)
         command = [str(binaries / "postgres"), "-D", str(folder / "data"), "-h", "127.0.0.1", "-p", str(port)]
         command += ["-c", "unix_socket_directories="]
+        if most is not None:
+            command = [*_LIMITED, str(most // 512), *command]
 
         def answers() -> bool:
             with suppress(psycopg.OperationalError):
@@ -166,8 +173,3 @@ class Place:
     def close(self) -> None:
         """Close every system."""
         self._opened.close()
-
-
-def with_settings(**rooms: Any) -> Settings:
-    """Return these tests' settings with some rooms changed."""
-    return replace(SETTINGS, **rooms)

@@ -53,17 +53,22 @@ class Losses:
         """
         life = self._now()
         with self._lock:
-            if self._life is not None and life != self._life:
-                self._life = life
-                self.resets += 1
-                return
-        if nothing_left and self._caller.call("look for a user", "SISMEMBER", self._users, user, repeatable=True):
-            with self._lock:
-                self.users += 1
+            anew = self._life is not None and life != self._life
+            self._life = life if anew else self._life
+        evicts = anew and self._evicts()
+        lost = nothing_left and self._caller.call("look for a user", "SISMEMBER", self._users, user, repeatable=True)
+        with self._lock:
+            self.resets += anew and not evicts
+            self.users += bool(evicts or (lost and not anew))
 
     def counts(self) -> Mapping[str, int]:
         """Return what was noticed, by name."""
         return {"redis_items_lost": self.items, "redis_users_lost": self.users, "redis_emptied": self.resets}
+
+    def _evicts(self) -> bool:
+        """Say whether Redis has evicted keys since it began: then the name may be one of them."""
+        told = self._caller.call("look for evictions", "INFO", "stats", repeatable=True)
+        return bool(int(told.get("evicted_keys", 0)))
 
     def _now(self) -> Any:
         return self._caller.call("read the life's name", "GET", self._key, repeatable=True)
