@@ -204,9 +204,10 @@ class Caller:
                 (self.breaker.failed if wait.telling else self.breaker.failed_this_once)()
                 raise BackendUnavailable(NAME, operation, _reason(error)) from error
             except redis.ConnectionError as error:
-                if tries and not isinstance(error, redis.BusyLoadingError | redis.AuthenticationError):
+                refused = isinstance(error, redis.AuthenticationError | redis.BusyLoadingError)
+                if tries and not refused:
                     continue
-                self.breaker.failed()
+                (self.breaker.answered if refused else self.breaker.failed)()
                 raise BackendUnavailable(NAME, operation, _reason(error)) from error
             except redis.RedisError as error:
                 self.breaker.answered()
