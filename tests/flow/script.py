@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -24,25 +24,27 @@ BAKES = "I bake bread on Sundays."
 WORKS = "I started at Globex today."
 
 
-def extractor() -> FakeExtractor:
-    """Return the facts that consolidation finds in the script's talk."""
-    return FakeExtractor(
-        {
-            MOVED: [_home("Ada lives in Porto", value="porto", spans={"m2": (0, 15)})],
-            BAKES: [
-                "Ada bakes bread",
-                ExtractedFact(content="likes baking", memory_type=LIKES, source_ids=()),
-                _home("Ada lived in Rome", value="rome", observed_at=LONG_AGO, valid_to=LONG_AGO + timedelta(days=900)),
-            ],
-            WORKS: [
-                ExtractedFact(content="Globex", slot="employer", value="globex", source_ids=()),
-                ExtractedFact(
-                    content="Ada left Initech", slot="employer", value="initech", negated=True, source_ids=()
-                ),
-            ],
-            "bob told a joke": ["bob is funny"],
+def extractor(*, plain: bool = False) -> FakeExtractor:
+    """Return the facts that consolidation finds in the script's talk; `plain` are those of content and slot alone."""
+    found: dict[str, list[ExtractedFact]] = {
+        MOVED: [_home("Ada lives in Porto", value="porto", spans={"m2": (0, 15)})],
+        BAKES: [
+            ExtractedFact(content="Ada bakes bread", source_ids=()),
+            ExtractedFact(content="likes baking", memory_type=LIKES, source_ids=()),
+            _home("Ada lived in Rome", value="rome", observed_at=LONG_AGO, valid_to=LONG_AGO + timedelta(days=900)),
+        ],
+        WORKS: [
+            ExtractedFact(content="Globex", slot="employer", value="globex", source_ids=()),
+            ExtractedFact(content="Ada left Initech", slot="employer", value="initech", negated=True, source_ids=()),
+        ],
+        "bob told a joke": [ExtractedFact(content="bob is funny", source_ids=())],
+    }
+    if plain:
+        found = {
+            text: [replace(one, value=None, spans={}) for one in facts if not one.negated and one.valid_to is None]
+            for text, facts in found.items()
         }
-    )
+    return FakeExtractor(found)
 
 
 LIKES = MemoryType.PREFERENCE

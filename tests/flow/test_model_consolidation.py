@@ -215,7 +215,7 @@ def test_a_crash_at_any_call_of_a_store_loses_and_doubles_nothing() -> None:
     It is struck where facts are written and forgotten; the other steps ask no extractor.
     """
     expected = golden(_script_world())
-    assert expected.after[-1]["ada"] == golden(in_memory(extractor=told.extractor())).after[-1]["ada"]
+    assert expected.after[-1]["ada"] == golden(in_memory(extractor=told.extractor(plain=True))).after[-1]["ada"]
     telling = tell(_script_world(), [])
     about = [n for n, step in enumerate(STEPS) if "consolidate" in step.name or "forget" in step.name]
     tried = 0
