@@ -64,6 +64,11 @@ class Question:
     """Importance from which an item past its life is kept: `ShortTermSettings.promote_importance`."""
 
     @property
+    def about_now(self) -> bool:
+        """Whether only what is true now is asked for."""
+        return self.as_of is None and self.known_at is None and not self.include_superseded
+
+    @property
     def selective(self) -> bool:
         """Whether most memories may be ruled out."""
         return any(one is not None for one in (self.predicate, self.memory_types, self.agent_id, self.tier))

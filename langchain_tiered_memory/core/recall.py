@@ -193,7 +193,7 @@ class Recall:
                 body = bodies.get(snapshot.entry(row).memory.id)
                 if body is None or objection(replace(snapshot.entry(row), memory=body), question, now, past):
                     continue
-                hit = ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question))
+                hit = _dated(ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question)), found, row)
                 (hits if crowd.takes(snapshot.vector(row), body.content) else spare)[row] = hit
         hits |= dict(islice(spare.items(), question.k - len(hits)))
         return [hits[row] for row in ranked if row in hits], tuple(sorted(unread))
@@ -237,6 +237,12 @@ class Recall:
                 break
             kept.append(hit)
         return kept
+
+
+def _dated(hit: ScoredMemory, found: Found, row: int) -> ScoredMemory:
+    """Return a hit that says until when it held, if it is met by what it tells of something that has changed."""
+    by = found.superseding(row)
+    return hit if by is None else replace(hit, superseded_by=by.id, valid_to=by.observed_at)
 
 
 def _accessed(hit: ScoredMemory, now: datetime) -> ScoredMemory:

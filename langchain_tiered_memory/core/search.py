@@ -16,6 +16,7 @@ from langchain_tiered_memory.core.dates import days_told, without_relative
 from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.model import Memory, Signal, Tier
+from langchain_tiered_memory.core.outdated import Adjusted
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import PassageVector, Vector, ref_memory_id
 from langchain_tiered_memory.core.question import Past, Question, objection
@@ -63,6 +64,7 @@ class Found:
         failed: The tiers that could not be read, and "embedder" when keywords alone answered.
         relevance: How relevant each row is, in [0, 1].
         scores: The recipe's score, in [0, 1].
+        outdated: What current values took over from outdated ones; None where the question is not about the present.
     """
 
     snapshot: Snapshot
@@ -70,6 +72,7 @@ class Found:
     evidence: ranking.Evidence
     signals: Mapping[str, ranking.Numbers]
     scores: ranking.Numbers
+    outdated: Adjusted | None = None
 
     @property
     def relevance(self) -> ranking.Numbers:
@@ -80,7 +83,20 @@ class Found:
         """Return the parts of a row's score."""
         values = {name: float(column[row]) for name, column in self.signals.items()}
         parts = {name: float(getattr(self.evidence, name)[row]) for name in ranking.PARTS}
-        return ranking.explain(values, parts, question.weights)
+        return ranking.explain(values, {**parts, **self._changes(row)}, question.weights)
+
+    def _changes(self, row: int) -> Mapping[str, float]:
+        """Return what became of the row's relevance because values changed; mostly nothing."""
+        if self.outdated is None:
+            return {}
+        told = {"taken_over": self.outdated.taken_over[row], "superseded": self.outdated.superseded[row]}
+        return {name: float(value) for name, value in told.items() if value}
+
+    def superseding(self, row: int) -> Memory | None:
+        """Return the head that supersedes what a row is met by; None where it is met by what still holds."""
+        if self.outdated is None or not self.outdated.superseded[row]:
+            return None
+        return self.snapshot.outdated.superseded_by(row)
 
 
 def past_of(snapshot: Snapshot) -> Past:
@@ -127,8 +143,12 @@ class Search:
         with snapshot.lock:
             evidence = self._evidence(snapshot, (vector, as_asked), text, terms, beside)
             signals = self._signals(snapshot, evidence, now)
+            outdated = None
+            if question.about_now:
+                outdated = snapshot.outdated.adjusted(signals["relevance"], snapshot.find)
+                signals = {**signals, "relevance": np.round(outdated.relevance, _DECIMALS)}
         scores: ranking.Numbers = np.round(ranking.scores(signals, question.weights), _DECIMALS)
-        return Found(snapshot, failed, evidence, signals, scores)
+        return Found(snapshot, failed, evidence, signals, scores, outdated)
 
     def _current(self, user_id: str) -> tuple[Snapshot, tuple[str, ...]]:
         """Return the snapshot, after embedding a bounded number of passages that wait for it."""

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.columns import NONE, Column, Labels
 from langchain_tiered_memory.core.errors import EmbeddingError
-from langchain_tiered_memory.core.model import MemoryType, Tier
+from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
+from langchain_tiered_memory.core.outdated import Outdated
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, Vector
 from langchain_tiered_memory.core.postings import Postings, Scores
 from langchain_tiered_memory.core.speakers import Speakers
 from langchain_tiered_memory.core.times import tells_when
 from langchain_tiered_memory.core.turns import Turns
 from langchain_tiered_memory.core.vectors import Vectors
+from langchain_tiered_memory.core.waiting import Waiting
 
 _HEAD_BYTES = 1_500
 _DEAD_ROWS = 1_000
@@ -52,7 +54,8 @@ class Snapshot:
         self.postings = Postings()
         self._alive: Column[np.bool_] = Column(np.bool_)
         self._turns = Turns()
-        self._speakers = Speakers()
+        self.speakers = Speakers()
+        """Who said each row."""
         self._roles = Labels()
         self._timed: Column[np.bool_] = Column(np.bool_)
         self._numbers: dict[str, Column[np.float64]] = {
@@ -60,7 +63,9 @@ class Snapshot:
         }
         self._vectors = Vectors()
         self._duplicates: dict[str, int] = {}
-        self._unembedded: set[int] = set()
+        self._waiting = Waiting(model_id)
+        self.outdated = Outdated()
+        """Superseded values, what is current instead, and their sources."""
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -84,6 +89,11 @@ class Snapshot:
             if row is not None:
                 return row
         return None
+
+    def find(self, memory_id: str) -> tuple[int, Memory] | None:
+        """Return the row that stands for a memory, and its head; None when there is none."""
+        row = self.row_of(memory_id)
+        return None if row is None else (row, self._rows[row].entry.memory)
 
     def ids(self, tier: Tier) -> frozenset[str]:
         """Return the ids of a tier's rows, also of items whose record stands already."""
@@ -119,12 +129,10 @@ class Snapshot:
 
         The latest come first: they are what is asked about next.
         """
-        for row in sorted(self._unembedded, reverse=True):
+        for row in self._waiting.rows():
             held = self._rows[row]
             if self.alive[row]:
-                have = {passage for passage, _ in held.vectors}
-                have |= {passage for passage, model in held.entry.left_out if model == self._model_id}
-                yield held.entry, tuple(p for p in range(held.entry.passages) if p not in have)
+                yield held.entry, self._waiting.missing(held.entry, held.vectors)
 
     def neighbours(self, row: int, reach: int) -> list[int]:
         """Return up to `reach` rows before and after this one in its session, nearest first."""
@@ -200,11 +208,6 @@ class Snapshot:
         return self._timed.values
 
     @property
-    def speakers(self) -> Speakers:
-        """Who said each row."""
-        return self._speakers
-
-    @property
     def alone(self) -> NDArray[np.bool_]:
         """Which rows belong to no session's turns."""
         alone: NDArray[np.bool_] = self._turns.sessions == NONE
@@ -262,7 +265,7 @@ class Snapshot:
                 self._add_vectors(row, entry.vectors)
             self._rows[row] = Row(head, key, vectors)
             self._renew(row, head)
-            self._note_pending(row)
+            self._waiting.note(row, head, vectors)
             return
         if row is not None:
             self._drop(tier, memory_id)
@@ -273,23 +276,16 @@ class Snapshot:
         memory = entry.memory
         in_session = memory.session_id if memory.memory_type is MemoryType.EPISODE else None
         self._turns.add(in_session, memory.observed_at, entry.order)
-        self._speakers.append(memory.name)
+        self.speakers.append(memory.name)
         self._roles.append(memory.role)
         self._timed.append(tells_when(entry.terms, memory.observed_at))
         for column in self._numbers.values():
             column.append(0)
-        self._renew(row, self._rows[row].entry)
+        self.outdated.moved(row)
+        self._renew(row, head)
         self._add_vectors(row, entry.vectors)
-        self._note_pending(row)
+        self._waiting.note(row, head, vectors)
         self._shade(memory_id)
-
-    def _note_pending(self, row: int) -> None:
-        held = self._rows[row]
-        left_out = sum(model == self._model_id for _, model in held.entry.left_out)
-        if len(held.vectors) + left_out < held.entry.passages:
-            self._unembedded.add(row)
-        else:
-            self._unembedded.discard(row)
 
     def _shade(self, memory_id: str) -> None:
         """Of an item that is in both tiers only the record counts: the crash between two deletes leaves such pairs."""
@@ -306,6 +302,7 @@ class Snapshot:
         self._numbers["importance"].values[row] = memory.importance
         self._numbers["access_count"].values[row] = memory.access_count
         self._numbers["last_accessed"].values[row] = memory.last_accessed.timestamp()
+        self.outdated.note(row, memory)
         if entry.duplicate_key is not None and memory.current and self._alive.values[row]:
             self._duplicates[entry.duplicate_key] = row
 
@@ -323,7 +320,8 @@ class Snapshot:
 
     def _bury(self, row: int) -> None:
         self._alive.values[row] = False
-        self._unembedded.discard(row)
+        self._waiting.discard(row)
+        self.outdated.moved(row)
         self.postings.drop(row)
         self._vectors.drop(row)
         self._turns.drop(row)
