@@ -117,10 +117,11 @@ def test_a_postgres_without_room_refuses_whole_writes_and_keeps_what_it_acknowle
         little = Place(place.redis, machine, place.chroma)
         memory = little.system().sync
         for n in range(60):
-            memory_id, content = f"{user}-{n}", f"number {n} {noise.randbytes(500_000).hex()}"
+            memory_id, content = f"{user}-{n}", f"number {n}"
+            bulk = {"noise": noise.randbytes(400_000).hex()}
             ledger.told(user, memory_id, content, acknowledged=False)
             try:
-                memory.remember(user, content, importance=0.9, id=memory_id)
+                memory.remember(user, content, importance=0.9, metadata=bulk, id=memory_id)
             except BackendUnavailable:
                 break
             ledger.told(user, memory_id, content, acknowledged=True)
