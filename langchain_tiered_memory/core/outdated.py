@@ -18,7 +18,7 @@ from langchain_tiered_memory.core.stated import says_same
 
 STEPS_BACK = 0.5
 """What the relevance of a source counts where it is met by what is no longer so."""
-MET_BY = 0.8
+MET_BY = 0.6
 """A source is met by a statement in it that has at least this share of its relevance."""
 
 Rows = NDArray[np.intp]
