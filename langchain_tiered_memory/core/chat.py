@@ -12,6 +12,7 @@ from langchain_tiered_memory.core import asking, inputs
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.model import Context, Message, ScoredMemory
 from langchain_tiered_memory.core.opening import Opening
+from langchain_tiered_memory.core.patience import waiting_at_most
 from langchain_tiered_memory.core.shown import Shown
 from langchain_tiered_memory.core.summary import Summary
 
@@ -112,7 +113,9 @@ class Chats:
             weights=rooms.parts.weights,
         )
         hits = None if recalled is None else asking.hits("recalled", recalled, at.user_id)
-        built = rooms.contexts.build(at.session_id, question, budget, asking.names("speakers", speakers), hits)
+        called = asking.names("speakers", speakers)
+        with waiting_at_most(rooms.parts.settings.servers.redis_deadline.total_seconds()):
+            built = rooms.contexts.build(at.session_id, question, budget, called, hits)
         self._note(at, Used("context", built.tokens, budget))
         return built
 

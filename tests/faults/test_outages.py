@@ -76,6 +76,22 @@ def test_a_frozen_redis_costs_a_recall_its_deadline_once_and_then_nothing(place:
     assert {one.id for one in memory.list(user)} == {"short", "long"}
 
 
+def test_a_context_is_built_without_redis_too(place: Place, user: str) -> None:
+    memory = place.system().sync
+    told(memory, user)
+    chat = memory.session(user, "chat")
+    place.redis.proxy.frozen = True
+    began = time.monotonic()
+    chat.add({"role": "user", "content": "which gate is blue?"})
+    context = chat.context()
+    assert time.monotonic() - began < 4
+    assert [one.id for one in context.memories] == ["long"]
+    assert [message.text for message in context.messages][-1] == "which gate is blue?"
+    over(place.redis, place)
+    assert memory.maintain(user).placed == 1
+    assert {one.id for one in chat.context("gate").memories} >= {"short", "long"}
+
+
 def test_a_slow_redis_costs_a_recall_no_more_than_the_deadline_in_all(place: Place, user: str) -> None:
     memory = place.system().sync
     told(memory, user)
