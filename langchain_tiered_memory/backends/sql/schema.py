@@ -1,18 +1,22 @@
-"""Making the tables, and refusing those of another version."""
+"""Making the tables, upgrading those of an earlier version, and refusing those of a later one."""
 
 from __future__ import annotations
 
+import logging
 import time
 
-from sqlalchemy import Connection, Engine, inspect, select
+from sqlalchemy import Connection, Engine, inspect, select, update
 from sqlalchemy.exc import OperationalError
 
 from langchain_tiered_memory.backends.sql.link import BUSY_MILLISECONDS, Link, link_of
 from langchain_tiered_memory.backends.sql.tables import METADATA, Schema, table_of
+from langchain_tiered_memory.backends.sql.upgrades import NEWEST, OLDEST, upgrade
 from langchain_tiered_memory.core.errors import SchemaMismatch
 
-SCHEMA_VERSION = 1
-"""Raised with every change of the tables that older code cannot read."""
+SCHEMA_VERSION = NEWEST
+"""Raised with every change of the tables, by a step in `upgrades.py`."""
+
+logger = logging.getLogger("langchain_tiered_memory.sql")
 
 _SCHEMA = table_of(Schema)
 _POSTGRES_LOCK = 0x6C746D5F  # "ltm_": one number of ours among a database's advisory locks
@@ -20,10 +24,12 @@ _PAUSE_SECONDS = 0.02
 
 
 def prepare(engine: Engine) -> None:
-    """Create the tables that are missing, or check that those there are of this version. Safe to repeat, and at once.
+    """Create the tables, or bring those that are there up to this version. Safe to repeat, and at once.
+
+    All steps are one transaction under a lock: who comes second finds them done, and a crash leaves what was there.
 
     Raises:
-        SchemaMismatch: The tables were written by another version of this package; nothing was changed.
+        SchemaMismatch: The tables were written by a later version of this package; nothing was changed.
         BackendUnavailable: The database does not answer, or cannot be written to.
         ConfigError: The engine cannot be used.
     """
@@ -37,8 +43,12 @@ def prepare(engine: Engine) -> None:
         if found is None:
             METADATA.create_all(connection)
             connection.execute(_SCHEMA.insert().values(version=SCHEMA_VERSION))
-        elif found != SCHEMA_VERSION:
+        elif not OLDEST <= found <= SCHEMA_VERSION:
             raise SchemaMismatch(link.name, found, SCHEMA_VERSION)
+        elif found < SCHEMA_VERSION:
+            logger.info("%s is upgraded from schema %d to %d", link.name, found, SCHEMA_VERSION)
+            upgrade(connection, found)
+            connection.execute(update(_SCHEMA).values(version=SCHEMA_VERSION))
 
 
 def compact(engine: Engine) -> None:

@@ -175,6 +175,23 @@ class Removal(_Table, table=True):
     ref: str = Field(primary_key=True)
 
 
+class Due(_Table, table=True):
+    """A user there is something to do for, or will be: see `core.agenda.Agenda`.
+
+    `lease` is until when nobody may claim the row: somebody works on it, or failed; without end: until it is retried.
+    Who died while working leaves a lease that runs out, so what counts is the lease where there is one, else `due`.
+    """
+
+    __tablename__ = "ltm_due"
+    __table_args__ = (Index("ltm_due_claim", "lease", "due"),)
+    user_key: str = Field(primary_key=True)
+    user_id: str
+    due: int | None = Field(default=None, sa_type=BigInteger)
+    lease: int | None = Field(default=None, sa_type=BigInteger)
+    attempts: int
+    error: str | None = None
+
+
 class Meta(_Table, table=True):
     """A value of the whole store."""
 
