@@ -23,6 +23,7 @@ from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, InvalidInput, NotFound
 from langchain_tiered_memory.core.extracting import Extraction, ExtractionRun, begin
 from langchain_tiered_memory.core.indexing import vectors_for
+from langchain_tiered_memory.core.merging import Merging
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, ExtractedFact, Placed
@@ -57,6 +58,7 @@ class Consolidation:
         self._parts = parts
         self._snapshots = snapshots
         self._admission = admission
+        self._merging = Merging(parts, snapshots)
 
     def run(self, user_id: str, *, everything: bool) -> ConsolidationReport:
         """Consolidate one user; see `MemorySystem.consolidate`."""
@@ -118,7 +120,8 @@ class Consolidation:
             since = self._parts.records.begin(user_id)
             bodies = self._bodies(user_id, batch)
             try:
-                self._write(user_id, self._change(_records(batch, bodies), now, since))
+                records = self._merging.joined(user_id, _records(batch, bodies))
+                self._write(user_id, self._change(records, now, since))
             except Conflict:
                 logger.info("nothing more was promoted: the user was erased meanwhile")
                 return moved
@@ -141,7 +144,7 @@ class Consolidation:
             records = _records(items, bodies)
             facts, consumed, found = self._drawn(user_id, bodies, run, now)
             try:
-                change = self._change([*records, *facts], now, since)
+                change = self._change(self._merging.joined(user_id, [*records, *facts]), now, since)
                 as_read = {one.id: one.content for one in bodies if one.tier is Tier.LONG_TERM}
                 placed = self._write(user_id, replace(change, consumed=consumed, as_read=as_read))
             except Conflict:  # some sources were consumed, reworded, forgotten or erased meanwhile: look again

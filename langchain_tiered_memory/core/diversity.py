@@ -19,12 +19,17 @@ _AGAINST = re.compile(
 )
 
 
+def least_alike(model_id: str) -> float:
+    """Return the cosine from which two texts say nearly the same to a model."""
+    return ALIKE_OF.get(model_id, ALIKE)
+
+
 class Crowd:
     """The hits taken so far, and whether one more like some of them would be one too many."""
 
     def __init__(self, model_id: str, most: int) -> None:
         """Let at most `most` say nearly the same; 0 lets any number."""
-        self._alike = ALIKE_OF.get(model_id, ALIKE)
+        self._alike = least_alike(model_id)
         self._most = most
         self._taken: list[tuple[Vector, str]] = []
 
