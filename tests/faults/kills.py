@@ -17,7 +17,7 @@ def killed_again_and_again(place: Place, ledger: Ledger, user: str, *, kills: in
     messages: set[str] = set()
     for number in range(kills):
         worker = Worker(load, where, user, str(number))
-        worker.listen(at_least=draw.randint(1, 25))
+        worker.listen(at_least=draw.randint(1, 12))
         for kind, memory_id, content in worker.kill():
             ledger.told(user, memory_id, content, acknowledged=True)
             if kind == "message":

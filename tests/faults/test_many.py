@@ -45,8 +45,9 @@ def test_eight_workers_consolidate_one_user_without_doubles_and_count_every_read
         doubled = [one for one, n in Counter((m.content, m.memory_type) for m in found).items() if n > 1]
         assert doubled == []
         assert {f"e{n}" for n in range(EPISODES)} < {one.id for one in found}
-        facts = [one for one in found if one.origin == "consolidation" and not one.content.startswith("the shared")]
-        assert len(facts) == EPISODES == sum(report.facts for _, report in told)
+        facts = [one.content for one in found if one.origin == "consolidation"]
+        assert sorted(facts) == sorted(f"fact of {one.content}" for one in found if one.origin != "consolidation")
+        assert sum(report.facts for _, report in told) == len(facts) == EPISODES + 2
         counts = [engine.get(user, f"shared{importance}").access_count for importance in (0.3, 0.9)]
         assert sum(counts) == sum(reads for reads, _ in told) == 2 * READS * PROCESSES
         status = engine.status(user)

@@ -6,13 +6,15 @@ import multiprocessing
 import resource
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
 
 from langchain_tiered_memory import BackendUnavailable, MaintenanceSettings, MemorySystem, SearchSettings, Settings
 from langchain_tiered_memory.core.engine import Engine
+from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.ports import ExtractedFact
 from langchain_tiered_memory.embedding import HashedEmbedder
 
 PRELOADED = ["tests.faults.worker", "chromadb", "redis", "psycopg", "langchain_tiered_memory.backends.sql.patient"]
@@ -22,10 +24,18 @@ Where = dict[str, Any]
 context = multiprocessing.get_context("forkserver")
 
 
+class Facts:
+    """Draws one fact from every memory."""
+
+    def extract(self, memories: Sequence[Memory]) -> tuple[ExtractedFact, ...]:
+        """Return them."""
+        return tuple(ExtractedFact(content=f"fact of {one.content}", source_ids=(one.id,)) for one in memories)
+
+
 def system(where: Where, *, automatic: bool = False) -> MemorySystem:
     """Return a system."""
     settings = Settings(maintenance=MaintenanceSettings(automatic=automatic), search=SearchSettings(exact_up_to=0))
-    return MemorySystem(**where, embedder=HashedEmbedder(32), settings=settings)
+    return MemorySystem(**where, embedder=HashedEmbedder(32), extractor=Facts(), settings=settings)
 
 
 class Worker:
