@@ -57,7 +57,7 @@ def holds(where: Any) -> bool:
         {"tier": {"$in": ["short_term", "long_term"]}},
         {"pinned": True},
         {"session_id": {"$ne": "t"}},
-        {"session_id": {"$in": {"s", "t"}}},
+        {"session_id": {"$in": frozenset({"s"})}},
         {"session_id": {"$nin": ("t",)}},
         {"agent_id": None},
         {"slot": {"$eq": None}},
