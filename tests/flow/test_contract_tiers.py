@@ -136,7 +136,7 @@ def test_a_tier_deletes_for_good(tier: SyncTier, sync: Engine) -> None:
         {"metadata": {"a": object()}},
         {"pinned": 1},
     ],
-    ids=lambda field: "-".join(field),
+    ids="-".join,
 )
 def test_a_tier_refuses_a_memory_that_is_none(tier: SyncTier, sync: Engine, field: dict[str, Any]) -> None:
     """Bad input, each with its own typed error and nothing written."""
