@@ -133,10 +133,10 @@ def test_a_tier_deletes_for_good(tier: SyncTier, sync: Engine) -> None:
         {"name": 5},
         {"source_ids": "abc"},
         {"source_ids": (5,)},
-        {"metadata": {"a": object()}},
+        {"metadata": {"a": ...}},
         {"pinned": 1},
     ],
-    ids="-".join,
+    ids=str,
 )
 def test_a_tier_refuses_a_memory_that_is_none(tier: SyncTier, sync: Engine, field: dict[str, Any]) -> None:
     """Bad input, each with its own typed error and nothing written."""
