@@ -78,15 +78,15 @@ class Proxy:
         with self._lock:
             self._cut_after, self._cut_answers = after, answers
 
+    def cut_nothing(self) -> None:
+        """Take back a cut that was ordered and did not come about."""
+        with self._lock:
+            self._cut_after = None
+
     @property
     def refusing(self) -> bool:
         """Whether no connection is taken."""
         return self._listening is None
-
-    @property
-    def cut_due(self) -> bool:
-        """Whether a cut was ordered that did not come about yet."""
-        return self._cut_after is not None
 
     def _serve(self, listening: socket.socket) -> None:
         while True:

@@ -25,6 +25,7 @@ def place(servers_of_faults: Place) -> Iterator[Place]:
     yield made
     for machine in made.machines().values():
         machine.proxy.frozen, machine.proxy.delay = False, 0
+        machine.proxy.cut_nothing()
     made.close()
     for machine in made.machines().values():
         machine.proxy.break_connections()

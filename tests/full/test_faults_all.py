@@ -30,6 +30,8 @@ def test_a_cut_after_every_few_bytes(place: Place, ledger: Ledger, user: str, na
         machine.proxy.cut(after, answers=answers)
         while ledger.remember(memory, user, str(number), importance=importance) is None:
             place.heal()
+    machine.proxy.cut_nothing()
+    place.heal()
     ledger.check(place.system().sync, [user])
     assert len(memory.list(user, limit=1_000)) == len(ledger.acknowledged(user))
 
