@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         ReindexReport,
         Status,
         TransferReport,
+        WorkReport,
     )
     from langchain_tiered_memory.core.summary import Summary
     from langchain_tiered_memory.extraction import ModelExtractor, ModelScorer
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
         create_memory_tools,
     )
     from langchain_tiered_memory.system import MemorySystem
+    from langchain_tiered_memory.work import work_once
 
 _ROOMS = {
     "alone": ("LongTermMemory", "ShortTermMemory", "WorkingMemory"),
@@ -138,6 +140,7 @@ _ROOMS = {
         "ReindexReport",
         "Status",
         "TransferReport",
+        "WorkReport",
     ),
     "core.summary": ("Summary",),
     "extraction": ("ModelExtractor", "ModelScorer"),
@@ -151,6 +154,7 @@ _ROOMS = {
         "create_memory_tools",
     ),
     "system": ("MemorySystem",),
+    "work": ("work_once",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -212,9 +216,11 @@ __all__ = [
     "TieredMemoryRetriever",
     "TransferReport",
     "VectorIndex",
+    "WorkReport",
     "WorkingMemory",
     "WorkingSettings",
     "create_memory_tools",
+    "work_once",
 ]
 if TYPE_CHECKING or "TieredMemoryStore" in _adapters:
     __all__ += ["TieredMemoryStore"]

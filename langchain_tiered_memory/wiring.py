@@ -16,9 +16,10 @@ from typing import Any
 
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, shown
 from langchain_tiered_memory.core.inputs import END_OF_TIME, share
-from langchain_tiered_memory.core.model import MemoryType, to_utc
+from langchain_tiered_memory.core.model import MemoryType, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import (
+    Agenda,
     Clock,
     Embedder,
     FactExtractor,
@@ -52,6 +53,7 @@ class Wiring:
         self._owner = 0
         self._databases: list[Any] = []
         self._embedded: Any = None
+        self._noting: frozenset[Tier] = frozenset()
         self._watched: list[Callable[[], Mapping[str, int]]] = []
 
     def open(self) -> Parts:
@@ -89,7 +91,7 @@ class Wiring:
 
     def _parts(self, folder: Path | None, stack: ExitStack) -> Parts:
         plan = self._plan
-        records, transcripts, local = self._long_term(folder, stack)
+        records, transcripts, agenda, local = self._long_term(folder, stack)
         items = self._short_term(local, stack)
         without = folder is not None and not (folder / CHROMA_FOLDER / "data").exists()
         index, always = self._index(folder, stack)
@@ -108,6 +110,8 @@ class Wiring:
             extractor=_extractor(plan, counter),
             reranker=None if plan.reranker is None else _reranker(plan.reranker),
             summarizer=_summarizer(plan),
+            agenda=agenda,
+            noting=self._noting if plan.redis is None else self._noting - {Tier.SHORT_TERM},
             counter=counter,
             clock=_present(plan.clock),
             settings=plan.settings,
@@ -122,12 +126,13 @@ class Wiring:
 
     def _long_term(
         self, folder: Path | None, stack: ExitStack
-    ) -> tuple[RecordStore, TranscriptStore, Callable[[], ItemStore]]:
-        """Return records, transcripts, and what makes the embedded store of items."""
+    ) -> tuple[RecordStore, TranscriptStore, Agenda, Callable[[], ItemStore]]:
+        """Return records, transcripts, the agenda, and what makes the embedded store of items."""
         from langchain_tiered_memory.backends import inmemory
 
         if folder is None and self._plan.postgres is None:
-            return inmemory.InMemoryRecordStore(), inmemory.InMemoryTranscriptStore(), inmemory.InMemoryItemStore
+            records, transcripts = inmemory.InMemoryRecordStore(), inmemory.InMemoryTranscriptStore()
+            return records, transcripts, inmemory.InMemoryAgenda(), inmemory.InMemoryItemStore
         from langchain_tiered_memory.backends import sql
 
         local: Any = None
@@ -135,10 +140,16 @@ class Wiring:
             local = self._file(folder / DATABASE_FILE, stack)
         engine = local if self._plan.postgres is None else self._database(self._plan.postgres, stack)
 
-        def items() -> ItemStore:
-            return inmemory.InMemoryItemStore() if local is None else sql.SqlItemStore(local)
+        delay = self._plan.settings.maintenance.every
+        agenda = sql.SqlAgenda(engine, clock=_present(self._plan.clock), delay=delay)
+        self._noting = frozenset({Tier.LONG_TERM, Tier.SHORT_TERM} if local is engine else {Tier.LONG_TERM})
 
-        return sql.SqlRecordStore(engine), sql.SqlTranscriptStore(engine), items
+        def items() -> ItemStore:
+            if local is None:
+                return inmemory.InMemoryItemStore()
+            return sql.SqlItemStore(local, agenda if local is engine else None)
+
+        return sql.SqlRecordStore(engine, agenda), sql.SqlTranscriptStore(engine, agenda), agenda, items
 
     def _file(self, path: Path, stack: ExitStack) -> Any:
         """Open the embedded database.

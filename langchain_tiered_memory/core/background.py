@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from langchain_tiered_memory.core.errors import TieredMemoryError
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.maintenance import Maintenance
+from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
 
 logger = logging.getLogger("langchain_tiered_memory.background")
@@ -39,6 +40,7 @@ class Background:
 
     def wake(self, user_id: str) -> None:
         """Look after a user who was just written to."""
+        self._parts.note(user_id, Tier.LONG_TERM)
         if self._parts.settings.maintenance.automatic:
             self._written.add(user_id)
             self._enqueue([user_id])

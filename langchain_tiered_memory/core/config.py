@@ -173,12 +173,18 @@ class MaintenanceSettings:
     """Most vectors or passages handled at a time."""
     workers: int = 4
     """Threads that serve asynchronous calls; consolidation, reindexing and maintenance have two of their own."""
+    lease: timedelta = timedelta(minutes=15)
+    """How long a worker has a user to itself; one that takes longer, or died, is overtaken by another."""
+    attempts: int = 5
+    """Failures in a row after which a worker leaves a user alone until it is told to try again."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
         check_types(self, "maintenance")
         demand(self.batch >= 1, "maintenance.batch", self.batch, "at least 1")
         demand(self.workers >= 1, "maintenance.workers", self.workers, "at least 1")
+        demand(self.attempts >= 1, "maintenance.attempts", self.attempts, "at least 1")
+        demand(self.lease > timedelta(0), "maintenance.lease", self.lease, "a positive time")
         demand(self.every >= timedelta(0), "maintenance.every", self.every, "no negative time")
 
 

@@ -31,6 +31,7 @@ from langchain_tiered_memory.core.reports import (
 )
 from langchain_tiered_memory.core.tiers import SyncTier
 from langchain_tiered_memory.core.values import SyncValues
+from langchain_tiered_memory.core.worker import SyncWorker
 
 
 @documented_by(SyncMemory)
@@ -45,6 +46,7 @@ class Engine:
         self.short_term = SyncTier(self._opening, Tier.SHORT_TERM)
         self.long_term = SyncTier(self._opening, Tier.LONG_TERM)
         self.values = SyncValues(self._opening)
+        self.worker = SyncWorker(self._opening)
 
     # -- remembering -----------------------------------------------------------------------------------------------
 

@@ -155,5 +155,6 @@ class Forgetting:
             logger.warning("an erasure waits for the vector index")
             pending.append("vector_index")
         if not pending:
+            self._parts.drop(user_id)
             self._parts.records.close_intents(user_id, None)
         return messages, items, tuple(pending)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from langchain_tiered_memory.core.agenda import Agenda
 from langchain_tiered_memory.core.entries import (
     FROM_CONSOLIDATION,
     Change,
@@ -42,6 +43,7 @@ from langchain_tiered_memory.core.stores import (
 
 __all__ = [
     "FROM_CONSOLIDATION",
+    "Agenda",
     "Change",
     "Changes",
     "Clock",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from langchain_tiered_memory.core.asking import Listing
 from langchain_tiered_memory.core.bodies import bodies_of, items_of
@@ -20,6 +21,7 @@ from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.summary import is_talk
 
 _COUNTED_AT_ONCE = 1_000_000
+_STUCK_SHOWN = 20
 
 
 class Reading:
@@ -126,6 +128,7 @@ class Reading:
                 "transcripts": self._parts.transcripts.name,
                 "vector_index": "none" if self._parts.index is None else self._parts.index.name,
             },
+            **self._waiting(user_id),
             oldest_due_s=(now - min(due)).total_seconds() if due else None,
             incidents=self._parts.incidents(),
         )
@@ -153,6 +156,19 @@ class Reading:
         have = {one.passage for one in entry.vectors if one.model_id == model}
         have |= {passage for passage, made_by in entry.left_out if made_by == model}
         return max(entry.passages - len(have), 0)
+
+    def _waiting(self, user_id: str | None) -> dict[str, Any]:
+        """Return what is known of the work that waits: of all users only, for it is claimed from one list."""
+        agenda, now = self._parts.agenda, self._parts.clock()
+        if agenda is None or user_id is not None:
+            return {}
+        backlog = agenda.backlog(now)
+        return {
+            "due_users": backlog.due,
+            "oldest_due_user_s": None if backlog.oldest is None else (now - backlog.oldest).total_seconds(),
+            "stuck_users": backlog.stuck,
+            "stuck": agenda.stuck(_STUCK_SHOWN) if backlog.stuck else (),
+        }
 
     def _known(self, user_id: str) -> bool:
         stores = self._parts.items, self._parts.records

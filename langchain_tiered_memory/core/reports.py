@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from langchain_tiered_memory.core.agenda import StuckUser
 from langchain_tiered_memory.core.model import Signal
 from langchain_tiered_memory.core.shown import Shown
 
@@ -115,6 +116,35 @@ class MaintenanceReport(Shown):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkReport(Shown):
+    """What one round of work did.
+
+    Attributes:
+        users: Users for whom everything that was due is done.
+        failed: Users with whom something failed; they are tried again later, each time after a longer pause.
+        stuck: Those of them that failed so often that nobody tries again before being told to.
+        promoted: Items that moved to long-term memory.
+        facts: Facts that were found.
+        expired: Items past their life that were let go.
+        embedded: Passages that got the vector they were waiting for.
+        indexed: Vectors that reached the vector index.
+        erased: Interrupted erasures of whole users that were finished.
+        unavailable: Places that did not answer, which ended the round early; nobody's failures are counted for that.
+    """
+
+    users: int = 0
+    failed: int = 0
+    stuck: int = 0
+    promoted: int = 0
+    facts: int = 0
+    expired: int = 0
+    embedded: int = 0
+    indexed: int = 0
+    erased: int = 0
+    unavailable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReindexReport(Shown):
     """What one `reindex` did.
 
@@ -145,6 +175,11 @@ class Status(Shown):
         search: Which path answers a recall: "exact" or the vector index's name.
         model: The embedding model of the store; None while nothing is embedded.
         backends: Room to what serves it, passwords left out.
+        due_users: Users there is something to do for now. `ltm worker` does it all; without one, each process does the
+            part of `maintain` for those it serves.
+        oldest_due_user_s: Since how many seconds the first of them waits; None when there is none.
+        stuck_users: Users that failed so often that no worker tries again before `ltm worker --retry`.
+        stuck: The first of them, with what happened last.
         oldest_due_s: Age in seconds of the oldest item past its life and not yet counted; None when there is none.
         incidents: What went wrong on servers since this system was opened, as this process noticed it, by name:
             `redis_unavailable` (questions without an answer), `redis_not_asked` (those that were not put for a while
@@ -164,6 +199,10 @@ class Status(Shown):
     search: str = "exact"
     model: str | None = None
     backends: Mapping[str, str] = field(default_factory=dict)
+    due_users: int = 0
+    oldest_due_user_s: float | None = None
+    stuck_users: int = 0
+    stuck: tuple[StuckUser, ...] = ()
     oldest_due_s: float | None = None
     incidents: Mapping[str, int] = field(default_factory=dict)
 

@@ -20,6 +20,7 @@ from langchain_tiered_memory.core.standing import Standing
 from langchain_tiered_memory.core.summaries import Summaries
 from langchain_tiered_memory.core.transfer import Transfer
 from langchain_tiered_memory.core.updating import Updating
+from langchain_tiered_memory.core.work import Work
 from langchain_tiered_memory.core.writing import Writing
 
 
@@ -52,4 +53,11 @@ class Rooms:
         self.reading = Reading(parts, self.snapshots, self.maintenance)
         self.updating = Updating(parts, self.snapshots, self.admission, self.reading)
         self.transfer = Transfer(parts, self.snapshots, self.admission)
+        self.work = Work(
+            parts,
+            self.snapshots,
+            consolidation=self.consolidation,
+            maintenance=self.maintenance,
+            forgetting=self.forgetting,
+        )
         self.background = Background(parts, self.maintenance, self.indexing)

@@ -56,6 +56,10 @@ class Snapshots:
         self._keep(snapshot)
         return snapshot
 
+    def holds(self, user_id: str) -> bool:
+        """Say whether something is held of the user."""
+        return user_id in self._held
+
     def touch(self, user_id: str, tier: Tier, touched: Touched, now: datetime) -> None:
         """Let the held snapshot follow a touch of our own without reading it back."""
         snapshot = self._held.get(user_id)

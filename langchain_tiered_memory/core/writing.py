@@ -45,5 +45,6 @@ class Writing:
             change = Change(entries=tuple(records), at=self._parts.clock(), by=by)
             placed |= zip(map(id, records), self._parts.records.apply(user_id, change), strict=True)
         if items:
+            self._parts.note(user_id, Tier.SHORT_TERM)  # first: a crash leaves nothing to do, and no item unseen
             placed |= zip(map(id, items), self._parts.items.put(user_id, items), strict=True)
         return [placed[id(entry)] for entry in entries]

@@ -20,9 +20,16 @@ Where another object can be opened on the same data, override `reopened(store)` 
 
 from __future__ import annotations
 
+from langchain_tiered_memory.testing.suites.agenda import AgendaContract
 from langchain_tiered_memory.testing.suites.items import ItemStoreContract
 from langchain_tiered_memory.testing.suites.records import RecordStoreContract
 from langchain_tiered_memory.testing.suites.transcripts import TranscriptStoreContract
 from langchain_tiered_memory.testing.suites.vectors import VectorIndexContract
 
-__all__ = ["ItemStoreContract", "RecordStoreContract", "TranscriptStoreContract", "VectorIndexContract"]
+__all__ = [
+    "AgendaContract",
+    "ItemStoreContract",
+    "RecordStoreContract",
+    "TranscriptStoreContract",
+    "VectorIndexContract",
+]

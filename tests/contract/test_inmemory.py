@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from langchain_tiered_memory.backends.inmemory import (
+    InMemoryAgenda,
     InMemoryItemStore,
     InMemoryRecordStore,
     InMemoryTranscriptStore,
     InMemoryVectorIndex,
 )
-from langchain_tiered_memory.core.ports import ItemStore, RecordStore, TranscriptStore, VectorIndex
+from langchain_tiered_memory.core.ports import Agenda, ItemStore, RecordStore, TranscriptStore, VectorIndex
 from langchain_tiered_memory.testing.contracts import (
+    AgendaContract,
     ItemStoreContract,
     RecordStoreContract,
     TranscriptStoreContract,
@@ -39,6 +41,12 @@ class TestRecords(RecordStoreContract):
     def raw_ids(self, store: Any, user_id: str) -> set[str]:
         users = store._table._users
         return set(users[user_id].rows) if user_id in users else set()
+
+
+class TestAgenda(AgendaContract):
+    @pytest.fixture
+    def agenda(self) -> Agenda:
+        return InMemoryAgenda()
 
 
 class TestTranscripts(TranscriptStoreContract):

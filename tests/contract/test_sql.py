@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from langchain_tiered_memory.backends.sql import (
+    SqlAgenda,
     SqlItemStore,
     SqlRecordStore,
     SqlTranscriptStore,
@@ -18,8 +19,9 @@ from langchain_tiered_memory.backends.sql import (
 )
 from langchain_tiered_memory.backends.sql.codec import digest, plain
 from langchain_tiered_memory.backends.sql.tables import METADATA
-from langchain_tiered_memory.core.ports import ItemStore, RecordStore, TranscriptStore
+from langchain_tiered_memory.core.ports import Agenda, ItemStore, RecordStore, TranscriptStore
 from langchain_tiered_memory.testing.contracts import (
+    AgendaContract,
     ItemStoreContract,
     RecordStoreContract,
     TranscriptStoreContract,
@@ -76,6 +78,15 @@ class TestRecords(RecordStoreContract):
 
     def raw_ids(self, store: Any, user_id: str) -> set[str]:
         return ids_in(store._shelf.link.engine, "ltm_records", user_id)
+
+
+class TestAgenda(AgendaContract):
+    @pytest.fixture
+    def agenda(self, engine: Engine) -> Agenda:
+        return SqlAgenda(engine)
+
+    def reopened(self, agenda: Any) -> Agenda:
+        return SqlAgenda(agenda._link.engine)
 
 
 class TestTranscripts(TranscriptStoreContract):

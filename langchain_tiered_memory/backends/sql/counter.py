@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -12,6 +12,9 @@ from langchain_tiered_memory.backends.sql.codec import digest, plain
 from langchain_tiered_memory.backends.sql.link import Link
 from langchain_tiered_memory.backends.sql.tables import State, table_of
 from langchain_tiered_memory.core.text import escape
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.backends.sql.agenda import SqlAgenda
 
 _STATE = table_of(State)
 
@@ -24,8 +27,9 @@ def upsert(link: Link) -> Any:
 class Counter:
     """The counters of one store."""
 
-    def __init__(self, link: Link, store: str) -> None:
-        self._store = store
+    def __init__(self, link: Link, store: str, agenda: SqlAgenda | None = None) -> None:
+        """Count for one store; with an agenda a user who is written to is noted there, in the same transaction."""
+        self._agenda = agenda
         mine = (_STATE.c.user_key == bindparam("user"), _STATE.c.store == store)
         raised = {"version": _STATE.c.version + bindparam("by")}
         given = {"user_key": bindparam("user"), "store": store, "user_id": bindparam("name")}
@@ -64,7 +68,13 @@ class Counter:
         start = time.time_ns() // 1000 + by
         values = {"user": digest(user_id), "name": escape(user_id), "start": start, "by": by}
         version: int = connection.execute(self._raise_or_start, values).scalar_one()
+        self.note(connection, user_id)
         return version
+
+    def note(self, connection: Connection, user_id: str) -> None:
+        """Note that there will be something to do for the user."""
+        if self._agenda is not None:
+            self._agenda.note_within(connection, user_id)
 
     def set_floor(self, connection: Connection, user_key: str, version: int) -> None:
         """Note that removals up to this version are no longer known."""
@@ -73,6 +83,8 @@ class Counter:
     def forget(self, connection: Connection, user_key: str) -> None:
         """Remove the counter, and the user's name with it."""
         connection.execute(self._forget, {"user": user_key})
+        if self._agenda is not None:
+            self._agenda.drop_within(connection, user_key)
 
     def names(self, connection: Connection, where: Any) -> dict[str, str]:
         """Return digest to user id of the users for whom a condition on the state table holds."""

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
+from langchain_tiered_memory.backends.sql.agenda import SqlAgenda
 from langchain_tiered_memory.backends.sql.codec import digest
 from langchain_tiered_memory.backends.sql.draft import Draft, latest, own, rewritten
 from langchain_tiered_memory.backends.sql.reading import Reader
@@ -21,9 +22,12 @@ from langchain_tiered_memory.core.text import escape
 class SqlItemStore:
     """An `ItemStore` in SQLite or PostgreSQL. Items stay past their `expires_at` until they are removed."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Use an engine whose tables are prepared (`schema.prepare`); it stays the caller's."""
-        self._shelf = Shelf.of_items(engine)
+    def __init__(self, engine: Engine, agenda: SqlAgenda | None = None) -> None:
+        """Use an engine whose tables are prepared (`schema.prepare`); it stays the caller's.
+
+        With an agenda in the same database who is written to is noted there.
+        """
+        self._shelf = Shelf.of_items(engine, agenda)
         self._reader = Reader(self._shelf)
         self._writer = Writer(self._shelf)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, select
 
+from langchain_tiered_memory.backends.sql.agenda import SqlAgenda
 from langchain_tiered_memory.backends.sql.annals import Annals
 from langchain_tiered_memory.backends.sql.applying import Applying, Note, settle
 from langchain_tiered_memory.backends.sql.codec import digest, plain
@@ -44,9 +45,12 @@ _FORGET, _UPDATE = "forget", "update"
 class SqlRecordStore:
     """A `RecordStore` in SQLite or PostgreSQL."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Use an engine whose tables are prepared (`schema.prepare`); it stays the caller's."""
-        self._shelf = Shelf.of_records(engine)
+    def __init__(self, engine: Engine, agenda: SqlAgenda | None = None) -> None:
+        """Use an engine whose tables are prepared (`schema.prepare`); it stays the caller's.
+
+        With an agenda in the same database who is written to is noted there.
+        """
+        self._shelf = Shelf.of_records(engine, agenda)
         self._link = self._shelf.link
         self._reader = Reader(self._shelf)
         self._writer = Writer(self._shelf)
@@ -89,6 +93,7 @@ class SqlRecordStore:
             row = rewritten(old, mine)
             self._upkeep.doom(connection, user_id, self._writer.rewrite(connection, user_id, row, stamp))
             self._annals.note(connection, user_id, [Note(row.memory, "updated", _UPDATE)], now)
+            self._shelf.counter.note(connection, user_id)
             after = row.memory
             if after.slot is not None:
                 after = self._settle(connection, user_id, after, now, stamp)

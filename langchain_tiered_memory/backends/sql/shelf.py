@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Engine, Table
 
@@ -12,6 +12,9 @@ from langchain_tiered_memory.backends.sql.counter import Counter
 from langchain_tiered_memory.backends.sql.link import Link, link_of
 from langchain_tiered_memory.backends.sql.tables import ItemRow, ItemVector, RecordRow, RecordVector, table_of
 from langchain_tiered_memory.core.model import Tier
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.backends.sql.agenda import SqlAgenda
 
 T = TypeVar("T")
 
@@ -38,16 +41,16 @@ class Shelf:
     vectors: Table
 
     @classmethod
-    def of_items(cls, engine: Engine) -> Shelf:
+    def of_items(cls, engine: Engine, agenda: SqlAgenda | None = None) -> Shelf:
         """Return the place of short-term items."""
         link, tier = link_of(engine), Tier.SHORT_TERM
-        return cls(link, Counter(link, tier), tier, table_of(ItemRow), table_of(ItemVector))
+        return cls(link, Counter(link, tier, agenda), tier, table_of(ItemRow), table_of(ItemVector))
 
     @classmethod
-    def of_records(cls, engine: Engine) -> Shelf:
+    def of_records(cls, engine: Engine, agenda: SqlAgenda | None = None) -> Shelf:
         """Return the place of long-term records."""
         link, tier = link_of(engine), Tier.LONG_TERM
-        return cls(link, Counter(link, tier), tier, table_of(RecordRow), table_of(RecordVector))
+        return cls(link, Counter(link, tier, agenda), tier, table_of(RecordRow), table_of(RecordVector))
 
 
 def chunks(values: Iterable[T]) -> Iterator[list[T]]:

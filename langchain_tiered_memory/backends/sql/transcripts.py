@@ -22,6 +22,7 @@ from sqlalchemy import (
     update,
 )
 
+from langchain_tiered_memory.backends.sql.agenda import SqlAgenda
 from langchain_tiered_memory.backends.sql.codec import (
     Values,
     digest,
@@ -55,10 +56,13 @@ _COLUMNS = (
 class SqlTranscriptStore:
     """A `TranscriptStore` in SQLite or PostgreSQL. Positions grow over all sessions of a user."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Use an engine whose tables are prepared (`schema.prepare`); it stays the caller's."""
+    def __init__(self, engine: Engine, agenda: SqlAgenda | None = None) -> None:
+        """Use an engine whose tables are prepared (`schema.prepare`); it stays the caller's.
+
+        With an agenda in the same database who is written to is noted there.
+        """
         self._link = link_of(engine)
-        self._counter = Counter(self._link, _STORE)
+        self._counter = Counter(self._link, _STORE, agenda)
         session = (_OF.user_key == _USER, _OF.session_key == bindparam("session"))
         newest_first = select(*_COLUMNS).where(*session).order_by(_OF.position.desc()).limit(bindparam("most"))
         self._tail = {False: newest_first, True: newest_first.where(_OF.position < bindparam("before"))}
