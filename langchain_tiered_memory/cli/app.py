@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_tiered_memory.cli import asking, bench, keeping, showing, transfer
+from langchain_tiered_memory.cli import asking, bench, keeping, showing, transfer, worker
 
 _BOXES = 72
 """Columns below which the boxes of the help leave no room for what is in them."""
@@ -42,6 +42,7 @@ def about(
 
 showing.add_to(app)
 keeping.add_to(app)
+worker.add_to(app)
 asking.add_to(app)
 transfer.add_to(app)
 bench.add_to(app)

@@ -101,7 +101,9 @@ def _figure(value: object) -> Text:
 
 def status(report: Status) -> Table:
     """Return a status as a table: counts, then what serves each room."""
-    made = figures(report, leave_out=("backends", "incidents"))
+    made = figures(report, leave_out=("backends", "incidents", "stuck"))
+    for one in report.stuck:
+        made.add_row(Text("stuck", "wrong"), said(f"{one.user_id} ({one.attempts} times: {one.error})"))
     for room, served_by in report.backends.items():
         made.add_row(Text(f"{room.replace('_', ' ')} in", "note"), said(served_by))
     for name, times in report.incidents.items():

@@ -7,9 +7,13 @@ what the driver raises becomes `BackendUnavailable`. The agenda compares no cloc
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+SERVED: ContextVar[str | None] = ContextVar("SERVED", default=None)
+"""Whom this call is serving: what it writes for that user makes no work, for it looks at the end what is left."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from langchain_tiered_memory.core.agenda import SERVED
 from langchain_tiered_memory.core.config import RankingWeights, Settings
 from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.ports import (
@@ -66,5 +67,5 @@ class Parts:
 
     def note(self, user_id: str, tier: Tier) -> None:
         """Note that there will be something to do for a user whose tier is written to, where its store does not."""
-        if self.agenda is not None and tier not in self.noting:
+        if self.agenda is not None and tier not in self.noting and SERVED.get() != user_id:
             self.agenda.note([user_id], self.clock() + self.settings.maintenance.every)

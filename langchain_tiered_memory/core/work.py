@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from langchain_tiered_memory.core.agenda import Agenda, Claim
+from langchain_tiered_memory.core.agenda import SERVED, Agenda, Claim
 from langchain_tiered_memory.core.consolidation import Consolidation
 from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError, TieredMemoryError
 from langchain_tiered_memory.core.forgetting import Forgetting
@@ -98,15 +98,15 @@ class Work:
             list(pool.map(work, range(users_at_once)))
         return done
 
-    def enrol(self, agenda: Agenda) -> None:
-        """Note everybody that any store knows of and that is not noted."""
-        agenda.enrol(self._maintenance.users(), self._parts.clock())
+    def everybody(self) -> tuple[str, ...]:
+        """Return everybody that any store knows of."""
+        return self._maintenance.users()
 
     def _prepare(self, agenda: Agenda) -> None:
         """Note who has to be served whatever was noted when it was written, and clear what belongs to no user."""
         now, ttl = self._parts.clock(), self._parts.settings.working.transcript_ttl
         if self._parts.records.read_meta(ENROLLED) is None:
-            self.enrol(agenda)
+            agenda.enrol(self.everybody(), now)
             self._parts.records.write_meta(ENROLLED, now.isoformat())
         agenda.note(self._parts.records.intents(), now)
         if ttl is not None and (self._cleared is None or now - self._cleared >= _TRANSCRIPTS_EVERY):
@@ -119,6 +119,7 @@ class Work:
         claim = agenda.claim(now, now + self._parts.settings.maintenance.lease)
         if claim is None:
             return None
+        serving = SERVED.set(claim.user_id)
         try:
             report, due = self._serve(claim.user_id)
         except Exception as error:  # noqa: BLE001 - whatever one user's memories hold, the others are served
@@ -127,6 +128,8 @@ class Work:
             with suppress(BackendUnavailable):
                 agenda.give_back(claim, now)
             raise
+        finally:
+            SERVED.reset(serving)
         agenda.done(claim, due)
         return report
 

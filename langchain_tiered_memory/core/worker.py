@@ -47,9 +47,10 @@ class SyncWorker:
         user = None if user_id is None else inputs.user(user_id)
         return self._agenda().retry(user, self._opening.rooms().parts.clock())
 
-    def enrol(self) -> None:
-        """Note everybody that any store knows of as due: after a restored backup, or writes by an older version."""
-        self._opening.rooms().work.enrol(self._agenda())
+    def everybody(self) -> None:
+        """Take everybody that any store knows of for due: after a restored backup, or writes by an older version."""
+        rooms = self._opening.rooms()
+        self._agenda().note(rooms.work.everybody(), rooms.parts.clock())
 
     def _agenda(self) -> Agenda:
         agenda = self._opening.rooms().parts.agenda

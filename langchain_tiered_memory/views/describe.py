@@ -102,7 +102,7 @@ def _(value: Status) -> Card:
     rooms = tuple(
         (f"{plain(room.replace('_', ' '), _LABEL)} in", plain(by), None) for room, by in value.backends.items()
     )
-    plain_counts = tuple((name, told, None) for name, told, _ in _counts(value, leave_out=("backends",)))
+    plain_counts = tuple((name, told, None) for name, told, _ in _counts(value, leave_out=("backends", "stuck")))
     users = counted(value.users, "user")
     return Card(f"{counted(total, 'memory', 'memories')} of {users}", bar=bar, figures=(*plain_counts, *rooms))
 

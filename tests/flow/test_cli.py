@@ -24,7 +24,7 @@ from tests import import_cost
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "demo", "import", "export", "remember", "recall", "list", "consolidate", "maintain", "forget", "history",
-    "status", "reindex", "bench",
+    "status", "reindex", "bench", "worker",
 )  # fmt: skip
 HOSTILE = "red \x1b[31malert\x1b[0m \x07[bold]loud[/bold]\u202egnirts\u202c nul\x00 half \udcff :smile:"
 

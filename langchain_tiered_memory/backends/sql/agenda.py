@@ -13,7 +13,7 @@ from langchain_tiered_memory.backends.sql.counter import upsert
 from langchain_tiered_memory.backends.sql.link import link_of
 from langchain_tiered_memory.backends.sql.shelf import chunks
 from langchain_tiered_memory.backends.sql.tables import Due, table_of
-from langchain_tiered_memory.core.agenda import Backlog, Claim, StuckUser
+from langchain_tiered_memory.core.agenda import SERVED, Backlog, Claim, StuckUser
 from langchain_tiered_memory.core.text import escape
 
 _DUE = table_of(Due)
@@ -64,7 +64,7 @@ class SqlAgenda:
 
     def note_within(self, connection: Connection, user_id: str) -> None:
         """Note a user as part of the caller's transaction that writes what makes the work."""
-        if self._clock is not None:
+        if self._clock is not None and SERVED.get() != user_id:
             connection.execute(self._note, _named(user_id, self._clock() + self._delay))
 
     def drop_within(self, connection: Connection, user_key: str) -> None:
