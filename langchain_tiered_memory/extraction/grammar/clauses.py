@@ -34,12 +34,12 @@ _SAYING: Final = re.compile(
 )
 _END: Final = re.compile(r"[.!?]+(?=[\s)\]\"”]|$)|\n+|…")
 _SHORTENED: Final = re.compile(
-    r"\b(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|inc|ltd|a\.m|p\.m|[a-z])$", re.IGNORECASE
+    r"\b(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|inc|ltd|a\.m|p\.m|(?<!['])[a-z])$", re.IGNORECASE
 )
 _PLAY: Final = _compiled(
     r"\b(?:role-?play|pretend|act as|you are now|lyrics|translate|proofread|rewrite|rephrase|"
     r"paraphrase|correct (?:this|the following)|"
-    r"write (?:me |us |up )?(?:an?|the|my) (?:[\w-]+ ){0,4}(?:story|poem|song|essay|letter|email|"
+    r"(?<!i )(?<!i now )write (?:me |us |up )?(?:an?|the|my) (?:[\w-]+ ){0,4}(?:story|poem|song|essay|letter|email|"
     r"e-mail|dialogue|script|scene|speech|bio|post|tweet|paragraph|review|resume|monologue)|"
     r"here(?:'s| is| are) (?:my|the|an?) (?:[\w-]+ ){0,4}(?:draft|essay|letter|story|poem|text|"
     r"paragraph|script|dialogue|lyrics|code|email|article|transcript|example)|"
@@ -91,28 +91,47 @@ _ASKING: Final = _compiled(
 )
 _TAG: Final = _compiled(
     r"(?:right|correct|yes|no|ok|okay|huh|eh|isn't it|don't i|don't you think|aren't i|believe me|"
-    r"you know|remember)\W*$"
+    r"you know)\W*$"
 )
+_CITED: Final = re.compile(
+    r"\b(?:example|prompts?|text|title|headline|subject|input|output|scenario|question|problem|exercise|sample|draft|"
+    r"template|story|plot|line|lyrics?|quote|message|caption|slogan|motto|intro|sentence|statement|claim|theory|bio|"
+    r"profile|cover letter|reply|answer|song|chorus|joke|meme|poem|scene|speech|like this|this way|follows)\b"
+    r"[^:]{0,40}:$",
+    re.IGNORECASE,
+)
+"""Before a colon: what is told behind it is a text, and nothing that the speaker states."""
+_ABOUT: Final = re.compile(r"(?:for|about|on|regarding|as for|re) (?:(?:the|my|our) )?([\w' &-]{2,40})$", re.IGNORECASE)
+_REMINDING: Final = re.compile(r", remember\W*$", re.IGNORECASE)
 _VERB: Final = (
     r"(?:work|live|lived|moved|joined|left|quit|started|became|got|have|had|am|was|play|speak|"
     r"love|like|hate|enjoy|prefer|don't|do not|no longer|now work|now live|"
     r"drive|own|study|go|eat|stopped|works|lives|is|has|speaks|plays|loves|studies|can't|take|"
     r"bought|sold|use|want|need|might|will|run|swim|"
-    r"switched|turned|hate|never|also|recently|currently|used to)"
+    r"switched|turned|hate|never|also|recently|currently|used to|wonder|wants|needs|try|tried|feel|felt|think|thought|"
+    r"gave|give|gets|got|go|goes|went|put|made|makes)"
 )
 _NEW: Final = (
     r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|it|it's|he|she|they|you|he's|she's|they're|there|"
     r"there's|this|that's|please|always|never|call me|"
-    r"(?:my|our|the|a) (?:[\w'-]{1,20} ){1,6}?(?:is|are|was|has|have|lives?|works?|costs?|starts?|"
-    r"ends?|went|rose|needs?|now|will)|"
+    r"(?:my|our|the|an?|his|her|their|its) (?:[\w'-]{1,20} ){1,6}?(?:is|are|was|were|isn't|aren't|has|have|had|lives?|"
+    r"works?|costs?|starts?|ends?|went|rose|needs?|now|will|would|can|could|wants?|wanted|gets?|got|keeps?|kept|makes?|"
+    r"made|takes?|took|comes?|came|joined|bought|closes?|closed|fits?|ate|eats?|broke|does|did)|"
     r"(?:my|our) [\w-]{1,20}'s name|an? (?:[\w-]{1,20} ){0,2}?{PETS} (?:named|called))\b"
 )
 _CONJUNCTION: Final = (
     r"(?:and|but|so|because|since|though|although|while|as|plus|yet|or|even though|whereas|'cause|"
     r"cuz|especially since|especially as)"
 )
+_STARTS: Final = (
+    r"(?:(?:i|i'm|i've|we|we're|we've|it's|there's|there are|do|does|did|is|are|was|what|how|why|when|where|who|"
+    r"which|can|"
+    r"could|should|would)\b|(?:(?:the|my|our) )?(?:[\w'-]{1,20} ){1,5}?"
+    r"(?:is|are|has|takes|costs|starts|ends|leaves|goes)\b)"
+)
 _SPLIT: Final = _compiled(
-    rf"[;]\s*|\s+[-\u2013\u2014]+\s+|\s*[\u2013\u2014]\s*|,\s+(?=(?:{_CONJUNCTION} )?(?:now )?{_NEW})|,"
+    rf"[;]\s*|:\s+(?={_STARTS})|\s+[-\u2013\u2014]+\s+|\s*[\u2013\u2014]\s*|"
+    rf",\s+(?=(?:{_CONJUNCTION} )?(?:now )?{_NEW})|,\s+(?=(?:so|but|because|although|though) (?!that\b|as\b))|,"
     rf"\s+(?={_CONJUNCTION} {_VERB}\b)|,\s+(?=which\b)|,\s+(?=who\b)|,?\s+(?=who (?:is|lives|works|"
     rf"has|said)\b)"
     rf"|\s+(?={_CONJUNCTION} (?:now |then |also )?{_NEW})|\s+(?=(?:and|but) (?:then )?{_VERB}\b)"
@@ -150,6 +169,7 @@ class Clause:
         head: How many characters of `text` are supplied in front: the subject of the clause before.
         sentence: Number of its sentence.
         first: Whether it begins its sentence, or is joined to it by "and", "but", "so" or "please".
+        about: What it is about, where that is told before a colon: "For the kitchen: my budget is $900".
     """
 
     text: str
@@ -158,6 +178,7 @@ class Clause:
     head: int
     sentence: int
     first: bool = True
+    about: str = ""
 
 
 def clauses(text: str) -> list[Clause]:
@@ -213,7 +234,7 @@ def _of_sentence(sentence: str, offset: int, number: int) -> Iterator[Clause]:
     for start, end in spans:
         words = sentence[start:end]
         asked = _WISH_TO_AI.match(words) is not None
-        if _REST.search(words) and not asked:
+        if (_REST.search(words) and not asked) or _CITED.search(before):
             if _CONDITION.match(words):
                 pending = pending[:-1]  # it was true under that condition only
             break
@@ -225,7 +246,7 @@ def _of_sentence(sentence: str, offset: int, number: int) -> Iterator[Clause]:
             closed = match.end() if (match := _CLOSE.match(sentence, end)) else end
             opens = start == spans[0][0] or _JOINED.match(words) is not None
             pending += _clause(words, head if goes_on else "", before, (offset + start, offset + closed, number, opens))
-        before = words
+        before = sentence[start : end + 1] if sentence.startswith(":", end) else words
     yield from pending
 
 
@@ -236,7 +257,9 @@ def _stated(sentence: str) -> list[tuple[int, int]]:
         return spans
     if _TAG.search(sentence.rstrip("? ")):
         return []
-    return spans[: next((i for i, (start, end) in enumerate(spans) if _ASKING.match(sentence, start, end)), 0)]
+    asked = next((i for i, (start, end) in enumerate(spans) if _ASKING.match(sentence, start, end)), 0)
+    reminded = _REMINDING.search(sentence)
+    return spans if reminded and not asked and not _ASKING.match(sentence, *spans[0]) else spans[:asked]
 
 
 def _clause(words: str, head: str, before: str, place: tuple[int, int, int, bool]) -> Iterator[Clause]:
@@ -248,7 +271,8 @@ def _clause(words: str, head: str, before: str, place: tuple[int, int, int, bool
     elif head and (bare := _BARE.match(words)):
         yield Clause(head + words[bare.end() :], start + bare.end(), end, len(head), number, opens)
     else:
-        yield Clause(words, start, end, 0, number, opens)
+        about = _ABOUT.match(before[:-1]) if before.endswith(":") else None
+        yield Clause(words, start, end, 0, number, opens, about[1] if about else "")
 
 
 def _spans(sentence: str) -> list[tuple[int, int]]:

@@ -106,6 +106,32 @@ DEADLINES: Final = (
     _ahead(r"(?:actually |no |wait )?(?:it's|it is)(?: (?:now|actually))? (?:on |at |by )?" + _WHEN, "{it}"),
 )
 
+COMINGS: Final = (
+    _ahead(
+        r"(?:(?:the|my|our) )?(?!i\b|we\b|it\b|{NOBODY}\b)(?P<noun>{PHRASE}){NOW} (?:goes? out|comes? out|comes?|"
+        r"ships?|"
+        r"launches|launch|goes? live|arrives?|lands?|takes? place|happens?|leaves?|departs?|will be(?: held)?|is held|"
+        r"is scheduled|is planned|is set|is booked|is due|falls?){NOW}(?: (?:on|for|in|at))? " + _WHEN,
+        "{noun~}",
+    ),
+    _ahead(
+        r"(?:(?:the|my|our) )?(?!i\b|we\b|it\b|{NOBODY}\b)(?P<noun>{PHRASE})(?:'s| is| are){NOW} (?:on|for) " + _WHEN,
+        "{noun~}",
+    ),
+    _ahead(
+        r"{AM}{NOW} (?:signed up|booked|registered|enrolled|scheduled|down|booked in|entered) for (?:the |my |an? )?"
+        r"(?P<noun>(?:[\w'-]{2,20} ){0,4}?[\w'-]{2,20}) (?:on|at|in) " + _WHEN,
+        "{noun~}",
+    ),
+    _ahead(
+        r"(?:they|he|she)(?:'ll| will| are going to|'re going to)(?: now)? (?P<what>(?!be\b|have\b|need\b|"
+        r"probably\b|never\b|"
+        r"not\b)(?:[\w'-]{1,20} ){0,6}?[\w'-]{1,20}) (?:on |in |at |by )?(?:in the |the )?(?:week of "
+        r")?(?P<when>{TIMELY}.{0,60})",
+        "plan:{what*}",
+    ),
+)
+
 PLANS: Final = (
     _ahead(
         r"(?:i'm|i am|we're|we are) (?:going to|gonna|planning to|about to|set to|due to|hoping to) "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final
 
-from langchain_tiered_memory.extraction.grammar import values, words
+from langchain_tiered_memory.extraction.grammar import phrases, values, words
 from langchain_tiered_memory.extraction.grammar.clauses import Clause
 from langchain_tiered_memory.extraction.grammar.moments import Moment, clock, since_for
 from langchain_tiered_memory.extraction.grammar.table import Gift, Rule
@@ -20,7 +20,7 @@ _GAP: Final = re.compile(
     r"thurs|fri|satur|sun)(?:day)?,? ?)*$",
     re.IGNORECASE,
 )
-_REFERENCE: Final = re.compile(r"\{(\w+)(?:\+(\w+))?([*@^]?)\}")
+_REFERENCE: Final = re.compile(r"\{(\w+)(?:\+(\w+))?([*@~^%]?)\}")
 _DEADLINE: Final = re.compile(r"\b(?:deadline|due date)\b", re.IGNORECASE)
 _PERFECT: Final = re.compile(r"'ve|\bhave\b|\bhas\b", re.IGNORECASE)
 _OF_VERBS: Final = ("plan:", "routine:")
@@ -30,6 +30,7 @@ _FORMS: Final = {
     "kind": values.kind,
     "phone": values.phone,
     "birthday": values.birthday,
+    "days": values.days,
 }
 _ENDS: Final = frozenset({"until", "till", "by"})
 _JOINS: Final = _ENDS | {"to", "since", "in", "from"}
@@ -51,6 +52,7 @@ class Fit:
         times: The times told in it.
         begins: Where the statement begins in the clause.
         said: The day on which it was said.
+        about: What it is about, where that is told before it.
     """
 
     rule: Rule
@@ -59,6 +61,7 @@ class Fit:
     times: tuple[Moment, ...]
     begins: int
     said: date
+    about: str = ""
 
     def group(self, name: str) -> str:
         """Return the text of a group; empty where the rule has none or it did not take part."""
@@ -128,10 +131,13 @@ def _slot(gift: Gift, fit: Fit) -> str | None:
 
 def _told(text: str, name: str, how: str, slot: str, fit: Fit) -> str | None:
     """Return what a reference in a slot stands for."""
-    if how == "@":
+    if how in ("@", "~"):
         before = fit.match.string[: fit.match.start(name)].split()
         determiner = fit.match[0].split()[0] if fit.rule.anywhere else before[-1] if before else ""
-        return values.attribute(text, determiner.lower())
+        find = values.attribute if how == "@" else values.named
+        return find(f"{text} for {fit.about}" if fit.about else text, determiner.lower())
+    if how == "%":
+        return phrases.frame(f"{text} {fit.about}" if fit.about else text)
     if how == "*":
         bare = _DEADLINE.sub("", text) if slot.startswith("deadline:") else text
         return None if values.unnamed(bare) and not slot.startswith(_OF_VERBS) else values.stems(bare)

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from langchain_tiered_memory.extraction.grammar import words
+from langchain_tiered_memory.extraction.grammar.numerals import NUMERAL
 
 _CAPITAL: Final = (
     r"(?-i:(?!I\b|I'|My\b|The\b|But\b|And\b)[A-Z\u00c0-\u00de])[\w&'+-]{0,40}(?:\.\w{1,20}){0,3}"
     r"(?:(?<=\bInc)\.|(?<=\bLtd)\.|(?<=\bCorp)\.)?"
 )
-_NUMBER_WORDS: Final = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
-)
+_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _FREQUENT: Final = (
     r"(?:every (?:single |other )?(?:morning|evening|night|day|weekday|weekend|week|month|year|afternoon|hour|"
     r"mon|tues|wednes|thurs|fri|satur|sun)(?:day)?s?(?: (?:morning|evening|night|afternoon))?"
@@ -34,7 +33,7 @@ _NUMBER: Final = (
     r"(?:\d[\d,]{0,15}(?:\.\d{1,6})?(?!\d|[,.]\d)(?: ?(?:%|percent\b|milliseconds?\b|ms\b|"
     r"seconds?\b|minutes?\b|hours?\b|km\b|kg\b|"
     rf"cm\b|lbs?\b|pounds\b|kilos\b|gb\b|mb\b|tb\b|miles\b|weeks?\b|days?\b|months?\b|"
-    rf"k\b))?(?![\w-]|\.\d|/\d|:\d)|(?:{_NUMBER_WORDS})\b)"
+    rf"k\b))?(?![\w-]|\.\d|/\d|:\d)|(?:{NUMERAL})\b)"
 )
 
 _OPEN: Final[Mapping[str, str]] = {
@@ -72,15 +71,32 @@ _OPEN: Final[Mapping[str, str]] = {
     "TASTE_END": r"(?= *(?:$|[;:()\u2013\u2014]|- |, (?:and |but |so )?(?:i|we|it|they|which|so|but|my|especially|"
     r"because|since)\b)| +(?:(?:but|as|since|now|these days|because|so|when|whenever|while|though|"
     r"although|especially|lately|at the moment|after|before|every|better than|more than|the best|the most|"
-    r"on (?:my|the|weekends)|with my|instead|because of|for (?:its|their|the)|too$)\b))",
-    "TIMELY": r"(?:tomorrow|tonight|today|next|this|{MONTH}\b\.?|\d{1,2}(?:st|nd|rd|th)? (?:of )?{MONTH}\b|"
+    r"on (?:my|the|weekends)|for (?:any|every)thing\b|with my|instead|because of|for (?:its|their|the|any|all|every|"
+    r"my|our)|too$)\b))",
+    "TIMELY": r"(?:(?:the )?(?:first|second|third|fourth|last) (?:weekend|week|{WEEKDAY}) (?:of|in) (?=(?-i:[A-Z]))|"
+    r"tomorrow|tonight|today|next|this|{MONTH}\b\.?|\d{1,2}(?:st|nd|rd|th)? (?:of )?{MONTH}\b|"
     r"the \d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|mon|tues|wednes|thurs|fri|satur|sun|in "
     r"(?=(?-i:[A-Z])|20\d\d))",
+    "MUM": r"(?-i:Mum|Mom|Mummy|Mama|Dad|Daddy|Papa|Grandma|Grandpa|Granny|Nana)",
+    "WEEKDAY": _WEEKDAY,
+    "NOBODY": f"(?-i:{words.NOBODY})",
+    "NOW": r"(?:,? (?:now|currently|still|actually|only|just|already|officially|finally)){0,3}",
+    "WEEKLY": rf"(?:(?:on )?{_WEEKDAY}s(?:(?:, and |, | and | & )(?:on )?{_WEEKDAY}s?){{0,6}}|"
+    rf"every (?:other |second |single )?{_WEEKDAY}"
+    rf"|(?:on )?{_WEEKDAY}(?:(?:, and |, | and | & )(?:on )?{_WEEKDAY}s?){{1,6}}"
+    rf"|(?:on )?the (?:first|second|third|fourth|last) {_WEEKDAY} of (?:the|each|every) month|(?:on )?week(?:day|"
+    rf"end)s)",
+    "ROLE": words.ROLES,
+    "EVENT": words.EVENTS,
+    "SEASON": words.SEASONS,
+    "COUNTED": words.COUNTED,
+    "MANY_OF": words.MANY_OF,
+    "PHRASE": r"(?:[\w'/&+.-]{1,30} ){0,5}?[\w'/&+.-]{0,29}[\w']",
     "FREQ": _FREQUENT,
     "OFTEN": rf"(?:{_AT} )?{_FREQUENT}(?: {_AT})?",
     "AMOUNT": _AMOUNT,
     "NUMBER": _NUMBER,
-    "COUNT": rf"(?:\d[\d,]{{0,12}}(?![\w%.:/-])|(?:{_NUMBER_WORDS})\b)",
+    "COUNT": rf"(?:\d[\d,]{{0,12}}(?![\w%.:/-])|(?:{NUMERAL})\b)",
     "AFTER": r"(?! (?:too|over|under|more|less|short|above|below|away|off|late|early|ago|out of|o'clock|"
     r"better|worse|times|right|on fire|-)\b)",
     "VALUE_END": r"(?= *(?:$|[,;:()\u2013\u2014]|- )| +(?:(?:and|but|as|in|for|with|since|now|at|on|until|from|"
@@ -88,7 +104,7 @@ _OPEN: Final[Mapping[str, str]] = {
     r"so|last|next|this|currently|again|where|which|when|while|to|by|after|before|though|today|"
     r"every|instead|already|during|per|a|an|each|of|using|total|left|can|how|what|is|should|"
     r"thanks|rather|than|due|overall|across|within)\b))",
-    "VERSION": r"v?\d{1,4}(?:\.\d{1,5}){0,3}(?![\w%,]|:\d)",
+    "VERSION": r"v?\d{1,4}(?:\.\d{1,5}){0,3}(?![\w%]|[:,.]\d)",
     "NP": r"(?:[\w'/&+-]{1,30} ){0,5}?[\w'/&+-]{1,30}",
     "SHORT": r"(?:[\w'/&+-]{1,30} ){0,3}?[\w'/&+-]{1,30}",
     "THE": r"(?:my|our|the|this|that|a|an|his|her|their|some)",
@@ -131,8 +147,9 @@ def spelled(pattern: str) -> str:
 
 
 _COMPOSED: Final[Mapping[str, str]] = {
-    "S": r"(?:i|we|(?:my|our) (?P<kin>{KIN})(?:,? (?P<called>{PERSON}),?)?)",
-    "S_AM": r"(?:i'm|i am|we're|we are|(?:my|our) (?P<kin>{KIN})(?:,? (?P<called>{PERSON}),?)?(?:'s| is| are))",
+    "S": r"(?:i|we|(?:(?:my|our) |(?={MUM}\b))(?P<kin>{KIN})(?:,? (?P<called>{PERSON}),?)?)",
+    "S_AM": r"(?:i'm|i am|we're|we are|(?:(?:my|our) |(?={MUM}\b))(?P<kin>{KIN})(?:,? (?P<called>{PERSON}),?)?"
+    r"(?:'s| is| are))",
     "NOUN": r"(?P<noun>{NP})",
 }
 """Subjects: the speaker, or one of the speaker's people, who may be named in passing."""

@@ -100,8 +100,8 @@ COUNTS: Final = (
         r"{HAVE} {ADV}(?P<verb>read|completed|finished|solved|written|watched|visited|collected|"
         r"published|learned|learnt|recorded|done|run|applied to|merged|passed|sold|built|fixed|"
         r"secured|attended|tried|cooked|saved|lost|seen|beaten|translated|reviewed) (?:a total of "
-        r")?(?P<v>{COUNT}) (?P<noun>(?!(?:hours?|days?|weeks?|months?|years?|minutes?|times?|"
-        r"of)\b)[\w-]{2,20}(?: (?!(?:so|with|in|on|at|for|from|since|this|by|and|of|to|already|now|as|"
+        r")?(?P<v>{COUNT}) (?P<noun>(?!(?:hours?|days?|weeks?|months?|years?|minutes?|times?|euros|"
+        r"dollars|pounds|of)\b)[\w-]{2,20}(?: (?!(?:so|with|in|on|at|for|from|since|this|by|and|of|to|already|now|as|"
         r"using|per|after|before|over)\b)[\w-]{2,20}){0,3}(?: and [\w-]{2,20} [\w-]{2,20}s\b)?)(?! "
         r"(?:a|per) )",
         "count:{verb*} {noun*}",
@@ -113,7 +113,7 @@ COUNTS: Final = (
         rf"to| a total of)? (?P<v>{{COUNT}}) (?P<what>(?!(?:hours?|days?|weeks?|months?|years?|"
         rf"minutes?|questions?|problems|options|ways|issues|parts|of)\b)[\w-]{{2,20}}(?: "
         rf"[\w-]{{2,20}})?){{END}}",
-        "count:{noun*} {what*}",
+        "count:{noun~} {what*}",
         "{v}",
         "number",
     ),

@@ -15,6 +15,8 @@ _NAME: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
+_NTH: Final = {"first": 0, "second": 1, "third": 2, "fourth": 3, "last": -1}
+_DAYS_OF_WEEK: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 _COUNTS: Final = {one: n for n, one in enumerate("zero one two three four five six seven eight nine ten".split())} | {
     "a": 1,
     "an": 1,
@@ -29,7 +31,9 @@ _TIME: Final = re.compile(
     rf"|\b(?P<ago>{_COUNT}) (?P<unit>day|week|month|year)s? ago\b"
     rf"|\bin (?P<hence>{_COUNT}) (?P<measure>day|week|month|year)s?\b(?! of\b)"
     rf"|\b(?P<which>last|this past|next|this coming|this) (?P<what>weekend|week|month|year|{_WEEKDAY}|{_NAME})\b"
-    rf"|\b(?P<weekday>{_WEEKDAY})\b"
+    rf"|\b(?:the )?(?P<nth>first|second|third|fourth|last) (?P<part>weekend|week|{_WEEKDAY}) (?:of|in) "
+    rf"(?P<within>{_NAME})"
+    rf"|\b(?P<weekday>{_WEEKDAY})\b(?!,? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)|,? {_NAME} \d)"
     r"|\bthe (?P<ordinal>\d{1,2})(?:st|nd|rd|th)\b(?! (?:floor|century|time|grade|place|of|"
     r"edition|anniversary|birthday))"
     r"|\b(?:in|since|until|till|by|from|to|for|during|of|around|through|early|late|mid) "
@@ -40,8 +44,8 @@ _HOURS: Final = 24
 _MINUTES: Final = 60
 _YEAR_TOLD: Final = re.compile(r"\d{4}")
 _CLOCK: Final = re.compile(
-    r"\b(?:(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b\.?|at "
-    r"(?P<h24>\d{1,2}):(?P<m24>\d\d)|at (?P<noon>noon))",
+    r"\b(?:(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b\.?|(?:at |(?<![\w:.,/ -]))"
+    r"(?P<h24>\d{1,2}):(?P<m24>\d\d)(?![\d:])|at (?P<noon>noon))",
     re.IGNORECASE,
 )
 _FOR: Final = re.compile(
@@ -126,6 +130,8 @@ def _moment(match: re.Match[str], said: date, *, ahead: bool) -> Iterator[Moment
             yield from _away(match, said)
     elif match["which"]:
         yield from _which(match["which"].lower(), match["what"].lower(), said, span)
+    elif match["nth"]:
+        yield from _nth(match, said, ahead=ahead)
     elif match["weekday"]:
         yield from _day(days_told(f"{'next' if ahead else 'last'} {match['weekday']}", said), span)
     elif match["ordinal"]:
@@ -198,6 +204,15 @@ def _which(which: str, what: str, said: date, span: tuple[int, int]) -> Iterator
         first = date(said.year, _number(what), 1)
         late, early = step < 0 and first >= said.replace(day=1), step > 0 and first <= said
         yield _month(_months_on(first, -12 if late else 12 if early else 0), span)
+
+
+def _nth(match: re.Match[str], said: date, *, ahead: bool) -> Iterator[Moment]:
+    """Yield the first, second, ... or last weekend, week or weekday of a month; a weekend is its Saturday."""
+    first, part = _nearest(_number(match["within"]), said, ahead=ahead), match["part"].lower()
+    weekday = _DAYS_OF_WEEK.index({"weekend": "saturday", "week": "monday"}.get(part, part))
+    days = [first + timedelta(days=n) for n in range((_months_on(first, 1) - first).days)]
+    fitting = [day for day in days if day.weekday() == weekday]
+    yield from _day((fitting[_NTH[match["nth"].lower()]].isoformat(),), match.span())
 
 
 def _ordinal(day: int, said: date, span: tuple[int, int], *, ahead: bool) -> Iterator[Moment]:

@@ -9,7 +9,20 @@ from datetime import date, datetime
 from functools import cache
 from typing import Final
 
-from langchain_tiered_memory.extraction.grammar import dated, measured, oneself, people, tastes, values
+from langchain_tiered_memory.extraction.grammar import (
+    attributes,
+    dated,
+    frames,
+    habits,
+    measured,
+    oneself,
+    people,
+    relations,
+    states,
+    tastes,
+    turns,
+    values,
+)
 from langchain_tiered_memory.extraction.grammar.clauses import Clause, clauses
 from langchain_tiered_memory.extraction.grammar.fitting import IT, Fit, content, of_person, period, slot_and_value
 from langchain_tiered_memory.extraction.grammar.fragments import spelled
@@ -28,15 +41,33 @@ RULES: Final[tuple[Rule, ...]] = (
     *people.PEOPLE,
     *tastes.INSTRUCTIONS,
     *tastes.SKILLS,
+    *relations.PROVIDERS,
+    *states.HABITUAL,
+    *habits.HABITS,
+    *attributes.RECURRING,
     *dated.ROUTINES,
+    *habits.TURNS,
     *tastes.TASTES,
     *tastes.THINGS,
     *measured.COUNTS,
     *measured.EARNINGS,
     *measured.NAMED,
+    *attributes.PERSONS,
     *dated.DEADLINES,
     *measured.MEASURED,
     *dated.PLANS,
+    *dated.COMINGS,
+    *states.STATES,
+    *habits.DOSES,
+    *attributes.TOKENS,
+    *attributes.AMOUNTS,
+    *attributes.PLACES,
+    *turns.TURNED,
+    *turns.BELONGINGS,
+    *relations.RELATIONS,
+    *relations.BEGINNINGS,
+    *frames.HELPERS,
+    *frames.FRAMES,
 )
 """All rules; of several that fit a clause the first decides."""
 
@@ -51,14 +82,30 @@ _OPENERS: Final = re.compile(
     r"unfortunately|luckily|sadly|thankfully|recently|currently|lately|remember(?: that)?|note(?: "
     r"that)?|"
     r"please (?:remember|note)(?: that)?|especially|haha|lol|wow|thanks|great|cool|update|"
-    r"correction|in fact|especially since)(?=\W)[,:!.]* )+",
+    r"correction|in fact|especially since|ugh|phew|yay|yikes|argh|hmm|right|alright|listen|look|guess what|plot twist|"
+    r"(?:good|bad|big|small|quick|great|sad) news|news|confession|full disclosure|reminder|ps|p\.s|side note|"
+    r"in other news|for context|for reference|for what it's worth|fwiw|as you know|as of (?:today|now|this \w+)|"
+    r"(?:it )?turns out(?: that)?|(?:one|small|quick|tiny|another) (?:change|correction|update)|typo|oops|whoops|"
+    r"my (?:bad|mistake)|scratch that|i was wrong|i misspoke|heads up|before i forget|these days|nowadays|right now|"
+    r"at the moment|in the end|for now|from now on|again|finally|apologies|no wait|hang on)(?=\W)[,:!.]* )+",
     re.IGNORECASE,
 )
 _LEAD: Final = re.compile(
     r"(?:(?:in|since|from|on|until|till|last|next|by|as of|starting|yesterday|today|tomorrow|two|"
-    r"three|\d+)\b[^,]{0,40}?),? (?=(?:i|we|my|our|the|i've|i'm|we've)\b)",
+    r"three|\d+|after|with|due to|because of|thanks to|during|over|at)\b[^,]{0,40}?),? (?=(?:i|we|my|our|the|i've|"
+    r"i'm|we've)\b)",
     re.IGNORECASE,
 )
+_LISTED: Final = re.compile(r" (?:and|or|&) ", re.IGNORECASE)
+_ASIDE: Final = re.compile(
+    r"(?:honestly|frankly|really|obviously|actually|sure|lately|recently|especially|mostly|you know|by the way|too|"
+    r"though|"
+    r"the \w+er\b|the more\b|(?:give|tell|show|let|call|judge|fight|bring|take|make) (?:me|us|it|them)\b|"
+    r"i\b|not\b|so\b|even\b)",
+    re.IGNORECASE,
+)
+"""How what is no member of a list begins, though it stands between its commas."""
+_MOST_LIKED: Final = re.compile(r"(?<=\w) (?:the )?(?:best|most)$", re.IGNORECASE)
 _MOST_WORDS: Final = 4
 """A member of a list that has more words is a story, and no value."""
 _NEAR: Final = 40
@@ -115,7 +162,8 @@ def _fits(clause: Clause, said: date) -> Iterator[Fit]:
         for rule, pattern in _patterns():
             one = pattern.search(text, at) if rule.anywhere else pattern.match(text, at)
             if one is not None and (clause.first or not rule.first):
-                yield Fit(rule, one, clause, tuple(moments(text, said, ahead=rule.future)), opened if at else 0, said)
+                times = tuple(moments(text, said, ahead=rule.future))
+                yield Fit(rule, one, clause, times, opened if at else 0, said, clause.about)
 
 
 def _given(fit: Fit, source: str, said: datetime, before: list[Statement]) -> Iterator[Statement]:
@@ -148,13 +196,29 @@ def _given(fit: Fit, source: str, said: datetime, before: list[Statement]) -> It
 
 def _each(one: Statement, fit: Fit, source: str) -> Iterator[Statement]:
     """Yield a statement for each member of the list in the group `v`; one without a slot where they are no names."""
-    members = list(values.items(fit.group("v")))
-    if any(len(name.split()) > _MOST_WORDS or "\0" in name or values.unnamed(name) for name, _, _ in members):
+    members = list(_members(fit.group("v")))
+    if not members:
         yield replace(one, slot=None, value=None, negated=False)
         return
     for name, start, end in members:
         words = content(fit, source, (start, end)) if len(members) > 1 else one.content
         yield replace(one, content=words, slot=one.slot and one.slot.replace("{v}", values.folded(name)))
+
+
+def _members(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the members of a list up to the first that is no name of anything, and nothing when that is the first.
+
+    What is set off by a comma may be an aside: "I love horror films, the slower the better".
+    """
+    found = list(values.items(text))
+    if len(found) > 1 and not _LISTED.search(text) and not _ASIDE.match(found[1][0]):
+        return  # adjectives of one thing: "clear, measurable goals"
+    for name, start, end in found:
+        words = name.split()
+        if len(words) > _MOST_WORDS or "\0" in name or values.unnamed(name) or _ASIDE.match(name):
+            return
+        most = _MOST_LIKED.search(name)
+        yield name[: most.start()] if most else name, start, start + most.start() if most else end
 
 
 def _of_it(one: Statement, gift: Gift, before: list[Statement], source: str) -> Iterator[Statement]:

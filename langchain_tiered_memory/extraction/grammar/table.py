@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Fold = Literal["words", "list", "job", "number", "when", "birthday", "phone", "kind"]
+Fold = Literal["words", "list", "job", "number", "when", "birthday", "phone", "kind", "days"]
 """How the text of a value becomes a value; see `values.py`."""
 
 
@@ -16,8 +16,9 @@ class Gift:
 
     Attributes:
         slot: The slot; `{group}` stands for the folded text of a group of the pattern, `{group*}` for its stems in
-            alphabetical order, `{group@}` for the slot of an attribute that is named by a noun phrase. None: a
-            statement without a slot.
+            alphabetical order, `{group@}` for the slot of an attribute that is named by a noun phrase, `{group~}` for
+            that of any one thing of the speaker's, `{group%}` for that of all words before a value.
+            None: a statement without a slot.
         value: The value; `{group}` as above; None: only the content tells.
         fold: How the group in `value`, or else in `slot`, is folded.
         negated: Whether it says that this is not, or no longer, so.

@@ -17,7 +17,7 @@ _POINTING: Final = (
     r"anything|simple|just|much|very|most|about|at|with|of|is|was|were|are|like|\d)\b)"
 )
 _THING: Final = (
-    _POINTING + r"(?P<v>[\w'&/.,+ -]{2,80}?)(?: (?:very much|a lot|so much|the most))?"
+    _POINTING + r"(?P<v>[\w'&/.,+ -]{2,80}?)(?: (?:very much|a lot|so much|(?:the )?(?:most|best)))?"
     r"(?: any ?more| any longer)?{TASTE_END}"
 )
 _LIKES: Final = Gift("taste:{v}", "likes", "list")

@@ -9,6 +9,7 @@ from typing import Final
 from langchain_tiered_memory.core.languages import ENGLISH
 from langchain_tiered_memory.core.text import analyze, normalize
 from langchain_tiered_memory.extraction.grammar import words
+from langchain_tiered_memory.extraction.grammar.numerals import numeral
 
 _BEFORE: Final = re.compile(
     r"(?:(?:a little|a bit of|an?|the|my|our|his|her|their|some|any|all|to|fluent|basic|good|"
@@ -17,10 +18,6 @@ _BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _AND: Final = re.compile(r",? (?:and|or|&) |, ?")
-_COUNTS: Final = {
-    one: str(count)
-    for count, one in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-} | {"twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "hundred": "100"}
 _AMOUNT: Final = re.compile(
     r"(?P<sign>[$€£¥₹]|(?:usd|eur|gbp) )? ?(?P<number>\d[\d,]*(?:\.\d+)?) ?(?P<unit>[a-z%]*)(?: "
     r"(?P<coin>[a-z]+))?"
@@ -51,9 +48,39 @@ _NO_ATTRIBUTE: Final = frozenset(
     )
 ) | {"it", "that", "this", "he", "she", "they", "i", "we", "you"}
 _NO_NOUN: Final = re.compile(
-    r"\b(?:i|we|you|he|she|they|it|is|are|was|were|that|which|who|and|but|to|if|when|because|so|"
+    r"\b(?:i|we|you|he|she|they|it|is|are|was|were|that|which|who|and|but|to(?! (?-i:[A-Z]))|if|when|because|so|"
     r"not|then|how|what|after|before|while|during|by|from|been|being)\b",
     re.IGNORECASE,
+)
+_DATED_PART: Final = re.compile(
+    r" (?:on|at|in|this|next|of|from) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)?\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b).*",
+    re.IGNORECASE,
+)
+_DETERMINED: Final = re.compile(
+    r"^(?:the|an?|my|our|his|her|their|your|no|some|any|every|each|all|these|those)\b", re.IGNORECASE
+)
+_VAGUE: Final = frozenset(
+    analyze(
+        "code function method variable file line error output result value example formula equation angle side "
+        "triangle sum probability number total rest time day week month year moment bit lot kind sort type step way "
+        "side end start beginning middle everyone everything nothing something plan goal idea sentence "
+        "word paragraph user people person man woman weather life world news story",
+        ENGLISH,
+    )
+)
+"""Heads of phrases that name now this, now that."""
+_ASKED: Final = frozenset(
+    analyze(
+        "code function method variable error output result example formula equation angle triangle sum probability "
+        "idea week month year question problem exercise sentence paragraph loop list array query matrix circle "
+        "rectangle dice coin story",
+        ENGLISH,
+    )
+)
+_VERSION: Final = re.compile(r"\bv?\d+(?:\.\d+)+\b")
+_DAYS: Final = re.compile(
+    r"\b(first|second|third|fourth|last|other|weekdays?|weekends?|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b"
 )
 _OF: Final = re.compile(r" (?:of|for|in|on|at|with|about) ")
 _MOST_STEMS: Final = 6
@@ -108,6 +135,39 @@ def attribute(noun: str, determiner: str) -> str | None:
     own, measured = determiner in {"my", "our"}, not _MEASURES.isdisjoint(found)
     if not (own or measured) or (determiner in {"a", "an"} and len(found) == 1):  # "a deadline" is one of many
         return None
+    return _filed(found)
+
+
+def named(noun: str, determiner: str) -> str | None:
+    """Return the slot of one thing that a noun phrase names; None for what may be any of several.
+
+    Args:
+        noun: The phrase without its determiner: "guest wifi", "Lotte's birthday party", "invoice for Marlow".
+        determiner: The word before it; not after "my" and "our" more than one word has to tell which it is.
+    """
+    noun = _DATED_PART.sub("", noun)
+    found, head = stems(noun).split(), analyze(_OF.split(noun, maxsplit=1)[0], ENGLISH)
+    if not found or len(found) > _MOST_STEMS or not head or unnamed(noun) or _DETERMINED.search(noun):
+        return None
+    if head[-1] in _NO_ATTRIBUTE or head[-1] in _VAGUE or determiner in {"a", "an", "this", "that", "some", "any"}:
+        return None
+    told = versions(noun)
+    own, measured = determiner in {"my", "our"}, not _MEASURES.isdisjoint(found)
+    return _filed([*found, *told]) if own or measured or len(found) + len(told) > 1 else None
+
+
+def versions(text: str) -> list[str]:
+    """Return the versions in a text: two of a thing are two things."""
+    return _VERSION.findall(text)
+
+
+def vague(text: str) -> bool:
+    """Say whether a phrase is about what is calculated or asked, and so about nothing of the speaker's."""
+    return not _ASKED.isdisjoint(analyze(text, ENGLISH))
+
+
+def _filed(found: list[str]) -> str:
+    """Return the slot of the stems of an attribute's name."""
     for stem, family in _FAMILIES.items():
         if stem in found:
             rest = " ".join(one for one in found if one not in {stem, "date"})
@@ -116,6 +176,11 @@ def attribute(noun: str, determiner: str) -> str | None:
         rest = " ".join(one for one in found if one not in {"due", "date"})
         return f"deadline:{rest}" if rest else "deadline"
     return " ".join(found)
+
+
+def days(text: str) -> str | None:
+    """Fold days that come again: "Mondays and on Friday" is "monday friday", "the first Sunday of" "first sunday"."""
+    return " ".join(match[1] for match in _DAYS.finditer(text.lower())) or None
 
 
 def number(text: str) -> str:
@@ -128,7 +193,7 @@ def number(text: str) -> str:
         return plain[1:]
     match = _AMOUNT.fullmatch(plain)
     if match is None:
-        return _COUNTS.get(plain, plain)
+        return numeral(plain) or plain
     before, unit, coin = (match["sign"] or "").strip(), match["unit"], match["coin"] or ""
     sign = _SIGNS.get(before, before) or _SIGNS.get(coin, "") or ("" if unit == "pounds" else _SIGNS.get(unit, ""))
     unit = "" if sign and unit in _SIGNS else unit

@@ -16,10 +16,10 @@ KIN: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         "wife husband spouse partner girlfriend boyfriend fiancé fiancée fiance fiancee".split(), "partner"
     ),
-    **dict.fromkeys("mother mom mum mama".split(), "mother"),
-    **dict.fromkeys("father dad papa".split(), "father"),
-    **dict.fromkeys("grandmother grandma nana".split(), "grandmother"),
-    **dict.fromkeys("grandfather grandpa".split(), "grandfather"),
+    **dict.fromkeys("mother mom mum mama mummy".split(), "mother"),
+    **dict.fromkeys("father dad papa daddy".split(), "father"),
+    **dict.fromkeys("grandmother grandma nana granny".split(), "grandmother"),
+    **dict.fromkeys("grandfather grandpa grandad granddad".split(), "grandfather"),
     **{one: one for one in "sister brother son daughter aunt uncle niece nephew roommate flatmate".split()},
     "best friend": "best friend",
     "twin sister": "sister",
@@ -213,3 +213,49 @@ NO_PLACES: Final = either(
     "Kafka, GraphQL, REST"
 )
 """Names to which one moves without moving house."""
+ROLES: Final = either(
+    "supervisor, dentist, doctor, gp, therapist, physiotherapist, physio, trainer, coach, babysitter, nanny, cleaner, "
+    "childminder, hairdresser, barber, landlord, landlady, vet, teacher, tutor, mentor, lawyer, solicitor, accountant, "
+    "agent, editor, line manager, team lead, advisor, adviser, professor, midwife, optician, dermatologist, "
+    "psychologist, psychiatrist, counsellor, counselor, instructor, assistant, contact, contact person, "
+    "account manager, project manager, product owner, publisher, supplier, provider, insurer, bank, gym, broker, "
+    "notary, plumber, electrician, mechanic, gardener, drummer, singer, bassist, guitarist, captain, caterer, "
+    "photographer, florist, dog walker, cardiologist, surgeon, director, conductor, sponsor, carrier, school, "
+    "university, kindergarten, nursery, daycare, internet provider, phone company, insurance company, database, "
+    "framework, operating system, browser, search engine, hosting provider, electricity provider, energy supplier"
+)
+"""What somebody or something is to the speaker, of which there is one."""
+EVENTS: Final = either(
+    "party, meeting, offsite, off-site, wedding, workshop, exam, dinner, lunch, breakfast, brunch, conference, "
+    "concert, gig, show, recital, reunion, ceremony, reception, celebration, rehearsal, class, course, lesson, "
+    "lessons, seminar, "
+    "lecture, training, practice, interview, appointment, appointments, barbecue, bbq, picnic, retreat, kick-off, "
+    "kickoff, presentation, talk, session, sessions, tournament, match, game, race, finals, final, screening, "
+    "exhibition, opening, funeral, baptism, christening, shower, stand-up, standup, sync, retro, review, club, "
+    "book club, call, demo, launch, camp, festival, fair, market, hearing, check-up, checkup, surgery, operation, "
+    "scan, test, defence, defense, graduation, trip, sleepover, playdate, date night, game night, quiz night"
+)
+SEASONS: Final = either(
+    "summer, winter, spring, autumn, fall, easter, christmas, new year, new year's, half-term, half term, honeymoon, "
+    "anniversary, thanksgiving, school, may, october, birthday"
+)
+COUNTED: Final = either(
+    "followers, subscribers, employees, patrons, listeners, readers, members, customers, clients, tenants, backers, "
+    "sponsors, students, pupils, patients, players, singers, staff, volunteers, donors, reviews, stars, downloads, "
+    "plants, chickens, hens, hives, bikes, guitars, records, houseplants, stamps, tomato plants, lodgers, apprentices"
+)
+MANY_OF: Final = either(
+    "friend, friends, colleague, colleagues, cousin, neighbour, neighbor, classmate, coworker, co-worker, hero, idol, "
+    "hobby, hobbies, pet, kid, child, baby, language, problem, question, point, favourite, favorite, choice, option, "
+    "guess, dream, inspiration, thing, type, love, teammate, buddy, student, guest, customer, user, character, "
+    "first, second, third, next, previous, last, ex, pick, idea, answer, plan, goal, stop, god, book"
+)
+"""What the speaker may have several of, or none: it is no name of one."""
+NOBODY: Final = either(
+    "There, Here, This, That, These, Those, It, He, She, They, We, You, I, Who, What, Which, Where, When, Why, How, "
+    "Everyone, Everybody, Someone, Somebody, Anyone, Nobody, Nothing, Everything, Something, One, Today, Tomorrow, "
+    "Yesterday, Now, Then, So, And, But, Or, If, As, Also, Just, Only, Please, Thanks, Yes, No, Not, Well, Oh, My, "
+    "Our, Your, His, Her, Its, Their, The, A, An, All, Both, Each, Some, Any, Most, Many, Few, Another, Other, Maybe, "
+    "Perhaps, Because, Since, While, After, Before, Until, Let"
+)
+"""Words that begin a sentence, and so with a capital letter, and are no names."""
