@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from langchain_tiered_memory import planning
+from langchain_tiered_memory import planning, telemetry
 from langchain_tiered_memory.async_memory import AsyncMemory
+from langchain_tiered_memory.core import observing
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.registry import Registry, kinds
 from langchain_tiered_memory.wiring import Wiring
@@ -52,6 +53,7 @@ class MemorySystem(AsyncMemory):
             ConfigError: These arguments cannot work.
         """
         temporary = options.pop("_temporary", False)  # `open` without a path
+        observing.install(telemetry.observe)
         self._plan = planning.plan(redis, vector_db, postgres, path, options)
         super().__init__(Engine(Wiring(self._plan, temporary=temporary).open, self._plan.settings))
         self._registry.note(self, self._plan)

@@ -11,6 +11,7 @@ from typing import Any
 from langchain_tiered_memory.core import asking, inputs
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS
 from langchain_tiered_memory.core.model import Context, Message, ScoredMemory
+from langchain_tiered_memory.core.observing import observed
 from langchain_tiered_memory.core.opening import Opening
 from langchain_tiered_memory.core.patience import waiting_at_most
 from langchain_tiered_memory.core.shown import Shown
@@ -53,6 +54,7 @@ _MOST_USED = 10_000
 """Sessions of which it is kept in mind."""
 
 
+@observed(add="add", context="context")
 class Chats:
     """What sessions do, by address; sessions themselves hold nothing else."""
 

@@ -18,6 +18,7 @@ from langchain_tiered_memory.core.chat import Address, Chats, SyncSession
 from langchain_tiered_memory.core.config import LEAST_WINDOW_TOKENS, RankingWeights, Settings
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, NewMemory, RecallResult, Tier
+from langchain_tiered_memory.core.observing import CALLS, observed
 from langchain_tiered_memory.core.opening import Opening
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.reports import (
@@ -35,6 +36,7 @@ from langchain_tiered_memory.core.worker import SyncWorker
 
 
 @documented_by(SyncMemory)
+@observed(**CALLS)
 class Engine:
     """A memory system, blocking. Opens at the first call; may be used from any thread, and in a child after a fork."""
 

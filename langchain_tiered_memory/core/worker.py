@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from langchain_tiered_memory.core import inputs
 from langchain_tiered_memory.core.agenda import Agenda
 from langchain_tiered_memory.core.errors import ConfigError
+from langchain_tiered_memory.core.observing import observed
 from langchain_tiered_memory.core.opening import Opening
 from langchain_tiered_memory.core.reports import WorkReport
 
 
+@observed(once="work")
 @dataclass(frozen=True, slots=True)
 class SyncWorker:
     """Serves the users there is something to do for. Any number may, in any number of processes."""
