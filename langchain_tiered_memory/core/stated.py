@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langchain_tiered_memory.core.entries import FROM_CONSOLIDATION, ExtractedFact, lent_sources
+from langchain_tiered_memory.core.lives import is_value
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.text import normalize
 
@@ -252,9 +253,10 @@ def _heard(words: Words, first: Words, memory: Memory, content: str) -> dict[str
 def reworded(old: Memory, new: Memory) -> Mapping[str, Any]:
     """Return the metadata of an updated memory: what a value of a slot states stays, unless it is stated anew.
 
-    Other words are another statement, which nobody has confirmed; and another value, unless they still name it.
+    Other words are another statement, which nobody has confirmed; and another value, unless they still name it. What
+    is a value under a key states nothing: its "value" is what was put there.
     """
-    if old.slot is None:
+    if old.slot is None or is_value(old):
         return new.metadata
     mine = {key: old.metadata[key] for key in (VALUE, NEGATED, SPANS, CONFIRMED) if key in old.metadata}
     if new.content == old.content:
