@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from langchain_tiered_memory.core.errors import BackendUnavailable
 from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
-from langchain_tiered_memory.core.ports import MemoryStore, Touched
+from langchain_tiered_memory.core.ports import Changes, MemoryStore, Touched
 from langchain_tiered_memory.core.snapshot import Snapshot
 
 
@@ -35,14 +35,9 @@ class Snapshots:
         snapshot = self._held.get(user_id)
         if snapshot is None or snapshot.wasteful or self._outgrown(snapshot):
             snapshot = self._fresh(user_id)
-        failed: dict[str, None] = {}
-        for tier, store in self._lagging(snapshot):
-            try:
-                self._catch_up(snapshot, tier, store)
-            except BackendUnavailable:
-                failed[str(tier)] = None
+        failed = self._catch_up(snapshot)
         self._keep(snapshot)
-        return snapshot, tuple(failed)
+        return snapshot, tuple(str(tier) for tier in failed)
 
     def strict(self, user_id: str) -> Snapshot:
         """Return the user's snapshot as of now.
@@ -51,8 +46,8 @@ class Snapshots:
             BackendUnavailable: A tier did not answer.
         """
         snapshot = self._held.get(user_id) or self._fresh(user_id)
-        for tier, store in self._lagging(snapshot):
-            self._catch_up(snapshot, tier, store)
+        for error in self._catch_up(snapshot).values():
+            raise error
         self._keep(snapshot)
         return snapshot
 
@@ -95,14 +90,6 @@ class Snapshots:
     def _limit(self) -> int:
         return self._parts.settings.search.exact_up_to
 
-    def _lagging(self, snapshot: Snapshot) -> Iterator[tuple[Tier, MemoryStore]]:
-        """Yield the stores to catch up with. Items first: one on its way is then seen here, or there, or in both."""
-        yield Tier.SHORT_TERM, self._parts.items
-        seen = snapshot.versions[Tier.SHORT_TERM]
-        yield Tier.LONG_TERM, self._parts.records
-        if snapshot.versions[Tier.SHORT_TERM] != seen:
-            yield Tier.SHORT_TERM, self._parts.items
-
     def _outgrown(self, snapshot: Snapshot) -> bool:
         """Say whether so many vectors came to be held here that the index should take them over."""
         return self._parts.index is not None and snapshot.vector_count > max(self._limit, 4_000)
@@ -115,16 +102,48 @@ class Snapshots:
             snapshot.partial = False  # the long-term tier does not answer, so there is nothing to search in it
         return snapshot
 
-    def _catch_up(self, snapshot: Snapshot, tier: Tier, store: MemoryStore) -> None:
+    def _catch_up(self, snapshot: Snapshot) -> Mapping[Tier, BackendUnavailable]:
+        """Let a snapshot that others may be reading follow the stores; return what did not answer.
+
+        Items are read first and taken over last: whatever is on its way is seen here, or there, or in both, by whoever
+        looks at the snapshot meanwhile too.
+        """
+        failed: dict[Tier, BackendUnavailable] = {}
         while True:
-            seen = snapshot.versions[tier]
+            seen = snapshot.versions[Tier.SHORT_TERM]
+            items = self._fetched(snapshot, Tier.SHORT_TERM, self._parts.items, failed)
+            while (records := self._fetched(snapshot, Tier.LONG_TERM, self._parts.records, failed)) is not None:
+                if self._take(snapshot, Tier.LONG_TERM, *records):
+                    break
+            if items is not None and self._take(snapshot, Tier.SHORT_TERM, *items):
+                return failed
+            # A record that was in an item's way has gone, and the items have to be read again; or others were faster.
+            if snapshot.versions[Tier.SHORT_TERM] == seen or Tier.SHORT_TERM in failed:
+                return failed
+
+    def _fetched(
+        self, snapshot: Snapshot, tier: Tier, store: MemoryStore, failed: dict[Tier, BackendUnavailable]
+    ) -> tuple[int, Changes] | None:
+        """Return what changed in a tier, and since which version; None when nothing did, or it does not answer."""
+        if tier in failed:
+            return None
+        seen = snapshot.versions[tier]
+        try:
             if store.version(snapshot.user_id) == seen:
-                return
-            changes = store.changes(snapshot.user_id, seen, indexed_vectors=not snapshot.partial)
-            with snapshot.lock:
-                if snapshot.versions[tier] == seen:
-                    snapshot.apply(tier, changes)
-                    return
+                return None
+            return seen, store.changes(snapshot.user_id, seen, indexed_vectors=not snapshot.partial)
+        except BackendUnavailable as error:
+            failed[tier] = error
+            return None
+
+    @staticmethod
+    def _take(snapshot: Snapshot, tier: Tier, seen: int, changes: Changes) -> bool:
+        """Take over what changed since a version; False when somebody else was faster."""
+        with snapshot.lock:
+            fresh = snapshot.versions[tier] == seen
+            if fresh:
+                snapshot.apply(tier, changes)
+            return fresh
 
     def _keep(self, snapshot: Snapshot) -> None:
         with self._lock:
