@@ -23,6 +23,7 @@ from langchain_tiered_memory.core.derive import digest
 from langchain_tiered_memory.core.errors import Conflict, EmbeddingError, InvalidInput, NotFound
 from langchain_tiered_memory.core.extracting import Extraction, ExtractionRun, begin
 from langchain_tiered_memory.core.indexing import vectors_for
+from langchain_tiered_memory.core.known import near
 from langchain_tiered_memory.core.merging import Merging
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
@@ -65,7 +66,7 @@ class Consolidation:
         now = self._parts.clock()
         items = self.sort(user_id, now, everything=everything, reads=True)
         report = ConsolidationReport(kept=items.kept)
-        run = begin(self._parts.extractor)
+        run = begin(self._parts.extractor, partial(near, self._parts, self._snapshots, user_id))
         for batch in _batches(items.promote):
             report = _sum(report, self._batch(user_id, batch, partial(self._bodies, user_id, batch), run, now))
         taken = {entry.memory.id for entry in items.promote}  # what failed is not asked again in the same run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -56,8 +56,22 @@ class MeteredExtractor(Protocol):
         """Begin a run with all that one consolidation may spend."""
 
 
-def begin(extractor: FactExtractor) -> ExtractionRun:
+Known = Callable[[Sequence[Memory]], Sequence[Memory]]
+"""Returns the values of slots that hold now and that some memories may speak of, nearest first."""
+
+
+@runtime_checkable
+class InformedExtractor(Protocol):
+    """A metered extractor that wants to know what is known already, so that it names the same slot the same."""
+
+    def begin_informed(self, known: Known) -> ExtractionRun:
+        """Begin a run as `MeteredExtractor.begin` does; `known` may be asked before every question."""
+
+
+def begin(extractor: FactExtractor, known: Known) -> ExtractionRun:
     """Begin a run of any extractor."""
+    if isinstance(extractor, InformedExtractor):
+        return extractor.begin_informed(known)
     return extractor.begin() if isinstance(extractor, MeteredExtractor) else FreeRun(extractor)
 
 
