@@ -18,9 +18,9 @@ _LINE = re.compile(r'^(m\d+): .*?: ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 Answer = str | dict[str, Any] | Exception
 
 
-def fact(content: str, *sources: str, kind: str = "fact", slot: str | None = None) -> dict[str, Any]:
-    """Return a statement as a model writes it."""
-    return {"content": content, "type": kind, "slot": slot, "sources": list(sources)}
+def fact(content: str, *sources: str, kind: str = "fact", slot: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a statement as a model writes it; what it says beside content, type, slot and sources may be left out."""
+    return {"content": content, "type": kind, "slot": slot, "sources": list(sources), **more}
 
 
 def facts(*found: dict[str, Any]) -> dict[str, Any]:

@@ -6,27 +6,26 @@ Whatever fails, nothing is lost: sources without a usable answer stay as they ar
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from langchain_tiered_memory.core.config import ExtractionSettings
 from langchain_tiered_memory.core.errors import ExtractionError
-from langchain_tiered_memory.core.extracting import Extraction
-from langchain_tiered_memory.core.model import Memory, MemoryType
+from langchain_tiered_memory.core.extracting import Extraction, Known
+from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import ExtractedFact
-from langchain_tiered_memory.core.text import analyze, normalize
+from langchain_tiered_memory.core.slots import chain_key
 from langchain_tiered_memory.extraction.models import Model, as_model
-from langchain_tiered_memory.extraction.questions import Notes, Question, by_a_person, questions
+from langchain_tiered_memory.extraction.questions import MOST_KNOWN, Notes, Question, questions
 
 if TYPE_CHECKING:
     from langchain_tiered_memory.extraction.answers import Fact
 
 logger = logging.getLogger("langchain_tiered_memory.extraction")
 
-PROMPT = "prompt_v1.md"
+PROMPT = "prompt_v2.md"
 """The prompt in use; a changed one is a file with a new number."""
 
 _TRIES = 2
@@ -34,10 +33,6 @@ _MOST_IN_A_ROW = 3
 """After so many questions without a usable answer a run asks no more: the model is down, or not up to it."""
 _MOST_FACTS = 20
 """Facts per memory; more are no answer but a model that cannot stop."""
-_LONGEST = 500
-_SLOT = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-_SLOT_CHARS = 64
-_ANYBODY = frozenset(analyze("user users person speaker someone somebody"))
 
 
 @cache
@@ -55,8 +50,8 @@ class ModelExtractor:
     """A `FactExtractor` that asks a language model; what `MemorySystem(llm=…)` uses.
 
     Facts are kept when they name memories that were asked about, share a word that matters with them, and rest on
-    something that a person said. A slot is kept when its name is snake_case and one person alone speaks of it. May be
-    shared between threads if the model may.
+    something that a person said. A slot is kept when one person alone speaks of it, and named as the rules name it, or
+    as it is known. A value is kept when it was said, or is known. May be shared between threads if the model may.
     """
 
     def __init__(
@@ -90,14 +85,21 @@ class ModelExtractor:
 
     def begin(self) -> ModelRun:
         """Begin a run: one consolidation's questions, counted and within limits."""
-        return ModelRun(self._model, self._settings, self._count, self._notes)
+        return self.begin_informed(lambda _: ())
+
+    def begin_informed(self, known: Known) -> ModelRun:
+        """Begin a run that shows the model what is known already."""
+        return ModelRun(self._model, self._settings, self._count, self._notes, known)
 
 
 class ModelRun:
     """An `ExtractionRun` that asks a model."""
 
-    def __init__(self, model: Model, settings: ExtractionSettings, count: Callable[[str], int], notes: Notes) -> None:
+    def __init__(
+        self, model: Model, settings: ExtractionSettings, count: Callable[[str], int], notes: Notes, known: Known
+    ) -> None:
         self._model = model
+        self._known = known
         self._settings = settings
         self._count = count
         self._notes = notes
@@ -115,28 +117,41 @@ class ModelRun:
 
     def extract(self, memories: Sequence[Memory]) -> Extraction:
         """See `ExtractionRun.extract`."""
+        from langchain_tiered_memory.extraction.believing import as_known
+
         facts: list[ExtractedFact] = []
         failed: set[str] = set()
         waiting: set[str] = set()
-        for question in questions(memories, self._notes, self._settings, self._count):
+        known: list[Memory] = []
+        for bare in questions(memories, self._notes, self._settings, self._count):
+            question = bare if self.spent else self._informed(bare, known)
             cost = 0 if self.spent else self._cost(question)
             self._over = self._over or self.tokens + cost > self._settings.max_tokens
             if self.spent:
                 waiting |= question.ids
                 continue
             try:
-                facts += self._answered(question, cost)
+                found = self._answered(question, cost)
             except ExtractionError as error:
                 logger.warning("%d sources are left for the next run: %s", len(question.memories), error)
                 failed |= question.ids
                 self._in_a_row += 1
                 self._notes.failed(question.memories)
             else:
+                facts += found
+                known += filter(None, (as_known(fact, question.memories) for fact in found))
                 self._in_a_row = 0
                 self._notes.answered(question.memories)
         place = {memory.id: n for n, memory in enumerate(memories)}
         ordered = sorted(facts, key=lambda fact: min(place[one] for one in fact.source_ids))
         return Extraction(tuple(ordered), frozenset(failed), frozenset(waiting))
+
+    def _informed(self, question: Question, found: Sequence[Memory]) -> Question:
+        """Return a question with what is known: what was found just now, the latest first, and what is stored."""
+        seen: dict[tuple[str, str, str] | None, Memory] = {}
+        for one in (*reversed(found[-MOST_KNOWN // 2 :]), *self._known(question.memories)):
+            seen.setdefault(chain_key(one), one)
+        return question.told([*seen.values()], self._count)
 
     def _cost(self, question: Question) -> int:
         return self._count(prompt(PROMPT)) + self._count(question.data)
@@ -147,12 +162,14 @@ class ModelRun:
         Raises:
             ExtractionError: The model failed, or gave no usable answer twice.
         """
+        from langchain_tiered_memory.extraction.believing import believed
+
         for _ in range(_TRIES):
             if self.spent or self.tokens + cost > self._settings.max_tokens:
                 break
             found = self._asked(question, cost)
             if found is not None:
-                return [*_believed(found, question)]
+                return [*believed(found, question)]
         raise ExtractionError("the model's answers could not be used")
 
     def _asked(self, question: Question, cost: int) -> Sequence[Fact] | None:
@@ -178,35 +195,3 @@ class ModelRun:
         finally:
             self.tokens += spent
         return found if len(found) <= _MOST_FACTS * len(question.memories) else None
-
-
-def _believed(found: Sequence[Fact], question: Question) -> Iterator[ExtractedFact]:
-    """Iterate over the statements that their sources bear out, each once."""
-    told: set[tuple[str, str | None]] = set()
-    for fact in found:
-        content = " ".join(fact.content.split())
-        meant = [memory for handle in fact.sources if (memory := question.meant(handle)) is not None]
-        sources = {memory.id: memory for memory in meant}
-        people = [memory for memory in sources.values() if by_a_person(memory)]
-        if not people or len(content) > _LONGEST or not _borne_out(content, meant):
-            logger.info("a statement that its sources do not bear out was dropped")
-            continue
-        slot = _slot(fact.slot) if len({memory.name for memory in people}) == 1 else None
-        key = normalize(content), slot
-        if key not in told:
-            told.add(key)
-            yield ExtractedFact(
-                content=content, memory_type=MemoryType(fact.type), slot=slot, source_ids=tuple(sources)
-            )
-
-
-def _borne_out(content: str, sources: Sequence[Memory]) -> bool:
-    """Say whether the statement shares a word that matters, and is no speaker's name, with its sources."""
-    names = {term for memory in sources for term in analyze(memory.name or "")}
-    said = {term for memory in sources for term in analyze(memory.content)}
-    return not said.isdisjoint(set(analyze(content)) - names - _ANYBODY)
-
-
-def _slot(name: str | None) -> str | None:
-    usable = name is not None and len(name) <= _SLOT_CHARS and _SLOT.fullmatch(name)
-    return name if usable else None

@@ -9,13 +9,18 @@ from dataclasses import dataclass, replace
 
 from langchain_tiered_memory.core.config import ExtractionSettings
 from langchain_tiered_memory.core.model import Memory
-from langchain_tiered_memory.core.prompt import quote_memory
+from langchain_tiered_memory.core.prompt import quote_memory, quote_text
 
 _READ_CHARS = 8_000
 """A text is read up to here: what lasts is said early, and a pasted document is not talk about oneself."""
 _MADE = frozenset({"assistant", "ai", "system", "developer", "tool", "function"})
 _MOST_NOTES = 10_000
 _FEWER = 4
+MOST_KNOWN = 30
+"""Known facts beside one question."""
+_KNOWN_TOKENS = 800
+_FACT_CHARS = 200
+_KNOWN = "<known>"
 
 
 def by_a_person(memory: Memory) -> bool:
@@ -30,10 +35,12 @@ class Question:
     Attributes:
         memories: The memories, their texts as far as they are read.
         lines: Each as a line of data that begins with its handle.
+        known: Values of slots that hold, which the memories may change.
     """
 
     memories: tuple[Memory, ...]
     lines: tuple[str, ...]
+    known: tuple[Memory, ...] = ()
 
     @property
     def ids(self) -> frozenset[str]:
@@ -42,14 +49,42 @@ class Question:
 
     @property
     def data(self) -> str:
-        """The block that the model is shown. Nothing in it ends it: every text is quoted."""
-        return "\n".join(("<memories>", *self.lines, "</memories>"))
+        """The blocks that the model is shown. Nothing in them ends them: every text is quoted."""
+        known = (_KNOWN, *map(_fact_line, range(1, len(self.known) + 1), self.known), "</known>") if self.known else ()
+        return "\n".join((*known, "<memories>", *self.lines, "</memories>"))
+
+    def told(self, known: Sequence[Memory], count: Callable[[str], int]) -> Question:
+        """Return the question with as many of the known facts as it has room for, and may be seen by who sees it."""
+        seen = [one for one in known if one.user_id == self.memories[0].user_id]
+        seen = [one for one in seen if one.agent_id in {None, self.memories[0].agent_id}]
+        kept: list[Memory] = []
+        room = _KNOWN_TOKENS
+        for one in seen:
+            cost = count(_fact_line(len(kept) + 1, one)) + 1
+            if cost <= room and len(kept) < MOST_KNOWN:
+                kept.append(one)
+                room -= cost
+        return replace(self, known=tuple(kept))
 
     def meant(self, handle: str) -> Memory | None:
         """Return the memory with this handle; None when there is none."""
         number = handle.strip(" []").lower().removeprefix("m")
-        known = number.isascii() and number.isdigit() and len(number) < len("10000") and number != "0"
-        return self.memories[int(number) - 1] if known and int(number) <= len(self.memories) else None
+        return _at(self.memories, number)
+
+    def fact(self, handle: str) -> Memory | None:
+        """Return the known fact with this handle; None when there is none."""
+        name = handle.strip(" []").lower()
+        return _at(self.known, name[1:]) if name.startswith("f") else None
+
+
+def _at(memories: Sequence[Memory], number: str) -> Memory | None:
+    counts = number.isascii() and number.isdigit() and len(number) < len("10000") and number != "0"
+    return memories[int(number) - 1] if counts and int(number) <= len(memories) else None
+
+
+def _fact_line(number: int, memory: Memory) -> str:
+    line = quote_memory(replace(memory, content=memory.content[:_FACT_CHARS])).removeprefix("- ")
+    return f"f{number}: {quote_text(memory.slot or '')}, {line}"
 
 
 class Notes:

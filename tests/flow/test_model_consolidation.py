@@ -6,6 +6,7 @@ import asyncio
 import threading
 from bisect import bisect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from tests.conftest import FakeClock
 from tests.flow import script as told
 from tests.flow.crash import STEPS, crashed_right, described, golden, points, tell
 from tests.flow.systems import House, with_settings
-from tests.flow.world import World, in_memory
+from tests.flow.world import Shown, World, in_memory
 from tests.scripted import KINDS, Script, fact, facts, function, generic, shown
 
 WORKS = "I started at Initech in May"
@@ -209,13 +210,24 @@ def _script_world() -> World:
     return in_memory(extractor=ModelExtractor(function(Script(understanding(statements)))))
 
 
+def _placeless(shown: Shown) -> Shown:
+    """Return what is shown without the places of statements in their sources."""
+
+    def bare(memory: Memory) -> Memory:
+        return replace(memory, metadata={key: one for key, one in memory.metadata.items() if key != "spans"})
+
+    return replace(shown, memories={text: bare(memory) for text, memory in shown.memories.items()})
+
+
 def test_a_crash_at_any_call_of_a_store_loses_and_doubles_nothing() -> None:
     """The crash script, told with a model that understands what its extractor finds: the end is the same.
 
-    It is struck where facts are written and forgotten; the other steps ask no extractor.
+    But for the places in the texts, which only the model's path finds by itself. It is struck where facts are written
+    and forgotten; the other steps ask no extractor.
     """
     expected = golden(_script_world())
-    assert expected.after[-1]["ada"] == golden(in_memory(extractor=told.extractor(plain=True))).after[-1]["ada"]
+    plain = golden(in_memory(extractor=told.extractor(plain=True))).after[-1]["ada"]
+    assert _placeless(expected.after[-1]["ada"]) == _placeless(plain)
     telling = tell(_script_world(), [])
     about = [n for n, step in enumerate(STEPS) if "consolidate" in step.name or "forget" in step.name]
     tried = 0
