@@ -86,7 +86,7 @@ def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACT
     orders: dict[str, Mapping[str, str]] = {}
     kept: dict[str, Kept] = {}
     for name in extractors:
-        llm: dict[str, Any] = {"llm": perfect_model(life.said())} if name == MODEL else {}
+        llm: dict[str, Any] = {"llm": perfect_model(life)} if name == MODEL else {}
         system = MemorySystem(
             vector_db="exact", path=":memory:", embedder=embedder, settings=_SETTINGS, clock=lambda: now, **llm
         )

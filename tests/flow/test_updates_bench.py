@@ -186,7 +186,7 @@ def test_a_perfect_model_puts_what_is_current_above_what_is_outdated() -> None:
 
 def test_a_model_that_takes_two_true_statements_for_one_attribute_is_found_out() -> None:
     figs, fog = (
-        said(one.id, one.text, one.values[0], day, "likes") for one, day in zip(LIKES.both, (5, 9), strict=True)
+        said(one.id, one.text, one.values[0], day, "snack") for one, day in zip(LIKES.both, (5, 9), strict=True)
     )
     drill, canoe = (said(one.id, one.text, one.values[0], None, "things") for one in OTHERS)
     muddled = Life("development", (HOME, SHED), (Control("c1", "likes", (figs, fog)),), (drill, canoe))
