@@ -27,7 +27,9 @@ logger = logging.getLogger("langchain_tiered_memory.extraction")
 _LONGEST: Final = 500
 _VALUE_CHARS: Final = 200
 _ANYBODY: Final = frozenset(analyze("user users person speaker someone somebody"))
-_PLAIN: Final = frozenset("yes like likes love loves dislike dislikes hate hates speak speaks learns learning".split())
+_PLAIN: Final = frozenset(
+    "yes like likes love loves dislike dislikes hate hates speak speaks learn learns learning".split()
+)
 """Values that say how it is, and need not be said in these words."""
 _HANDLE: Final = re.compile(r"\W*[fm]\d+\W*", re.IGNORECASE)
 
@@ -108,10 +110,12 @@ def _about(fact: Fact, question: Question, sources: Sequence[Memory], people: Se
     slot, value = _slot_and_value(fact, fact.slot, question, sources)
     if slot is None or (negated and value is None and fact.value is not None):
         return free  # what it denies was never said
-    if negated and value is None:
-        value = next((_value(one) for one in question.known if (one.slot, one.name) == (slot, people[0].name)), None)
-    # What names no value denies whatever holds, as another value would end it.
-    return _About(slot, value, negated and value is not None, since, until)
+    told = value in _PLAIN or not _terms(fact.value or "").isdisjoint(_terms(*(one.content for one in sources)))
+    if negated and not told:
+        # It denies what holds, by whatever name, as another value would end it. The name was said elsewhere, and stays
+        # there, where it can be forgotten.
+        return _About(slot, None, negated=False, since=since, until=until)
+    return _About(slot, value, negated, since, until)
 
 
 def _slot_and_value(

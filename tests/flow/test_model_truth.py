@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -102,6 +103,19 @@ def test_a_negation_that_names_nothing_ends_what_holds(memory: Engine) -> None:
     tell(memory, ("Acme signed me up", 2020), ("I quit my job", 2024))
     assert asked(memory) == ["Ada quit her job"]
     assert asked(memory, as_of=year(2022)) == ["Ada works at Acme"]
+
+
+def test_what_a_negation_denied_is_forgotten_with_its_source(house: House, clock: FakeClock) -> None:
+    clock.now = year(2030)
+    quit_job = works("Acme", "Ada quit her job", negated=True, sources=["m1"])
+    memory = house.open(llm=function(Script(facts(works("Acme", sources=["m1"])), facts(quit_job))))
+    signed, _ = tell(memory, ("Acme signed me up", 2020), ("I quit my job", 2024))
+    assert [end for *_, end in chain(memory)] == [2024, None]
+    memory.forget("ada", signed.id)
+    file = io.StringIO()
+    memory.export_user("ada", file)
+    assert "quit" in file.getvalue()
+    assert "acme" not in file.getvalue().lower()
 
 
 def test_a_closed_period_ends_nothing(memory: Engine) -> None:

@@ -150,14 +150,19 @@ def test_without_a_slot_there_is_no_value_and_no_negation() -> None:
     assert (found.slot, found.value, found.negated) == (None, None, False)
 
 
-def test_a_negation_that_names_nothing_denies_what_is_known() -> None:
-    quit_job = said("I quit my job")
+def test_a_negation_that_names_nothing_is_as_another_value() -> None:
+    """It ends whatever holds. What is known is not written into it: it is forgotten with its own sources."""
     acme = known("employer", "Ada works at Acme", "acme")
     for value in (None, "Acme"):
-        found = only(quit_job, acme, content="Ada quit her job", slot="f1", value=value, negated=True)
-        assert (found.slot, found.value, found.negated) == ("employer", "acme", True)
-    found = only(quit_job, content="Ada quit her job", slot="employer", negated=True)
-    assert (found.slot, found.value, found.negated) == ("employer", None, False)
+        found = only(said("I quit my job"), acme, content="Ada quit her job", slot="f1", value=value, negated=True)
+        assert (found.slot, found.value, found.negated) == ("employer", None, False)
+
+
+@pytest.mark.parametrize(("slot", "value"), [("taste:sushi", "likes"), ("allergy:sushi", "yes"), ("eats:sushi", "yes")])
+def test_that_it_is_not_so_needs_no_words_of_its_own(slot: str, value: str) -> None:
+    for told in (None, value):
+        found = only(said("Sushi? Not any more"), content="no sushi", slot=slot, value=told, negated=True)
+        assert (found.slot, found.value, found.negated) == (slot, value, True)
 
 
 def test_a_negation_of_what_nobody_said_ends_nothing() -> None:
