@@ -241,8 +241,8 @@ class Recall:
 
 def _dated(hit: ScoredMemory, found: Found, row: int) -> ScoredMemory:
     """Return a hit that says until when it held, if it is met by what it tells of something that has changed."""
-    by = found.superseding(row)
-    return hit if by is None else replace(hit, superseded_by=by.id, valid_to=by.observed_at)
+    ending = found.ending(row)
+    return hit if ending is None else replace(hit, superseded_by=ending.by.id, valid_to=ending.at)
 
 
 def _accessed(hit: ScoredMemory, now: datetime) -> ScoredMemory:

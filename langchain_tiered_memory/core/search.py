@@ -16,7 +16,7 @@ from langchain_tiered_memory.core.dates import days_told, without_relative
 from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingError
 from langchain_tiered_memory.core.indexing import Indexing
 from langchain_tiered_memory.core.model import Memory, Signal, Tier
-from langchain_tiered_memory.core.outdated import Adjusted
+from langchain_tiered_memory.core.outdated import Adjusted, Ending
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import PassageVector, Vector, ref_memory_id
 from langchain_tiered_memory.core.question import Past, Question, objection
@@ -92,11 +92,9 @@ class Found:
         told = {"taken_over": self.outdated.taken_over[row], "superseded": self.outdated.superseded[row]}
         return {name: float(value) for name, value in told.items() if value}
 
-    def superseding(self, row: int) -> Memory | None:
-        """Return the head that supersedes what a row is met by; None where it is met by what still holds."""
-        if self.outdated is None or not self.outdated.superseded[row]:
-            return None
-        return self.snapshot.outdated.superseded_by(row)
+    def ending(self, row: int) -> Ending | None:
+        """Return what became of the value that a row is met by; None where it is met by what still holds."""
+        return None if self.outdated is None else self.outdated.ending(row)
 
 
 def past_of(snapshot: Snapshot) -> Past:

@@ -51,9 +51,9 @@ def test_what_superseded_is_as_relevant_as_what_it_superseded_and_the_old_source
     told = changed_once()
 
     assert told.relevance(0.8, 0.7, 0.1, 0.2) == pytest.approx([0.8 * STEPS_BACK, 0.7, 0.1, 0.7])
-    superseding = told.outdated.superseded_by(0)
-    assert superseding is not None
-    assert superseding.id == "globex"
+    ending = told.outdated.adjusted(np.array([0.8, 0.7, 0.1, 0.2]), told.find).ending(0)
+    assert ending is not None
+    assert ending.by.id == "globex"
 
 
 def test_a_source_that_is_met_by_something_else_that_it_says_stays_where_it_is() -> None:
