@@ -54,8 +54,12 @@ def in_redis(url: str) -> Size:
     """Return what asks a Redis."""
     from redis import Redis
 
-    client: Any = Redis.from_url(url)
-    return lambda: int(client.info("memory")["used_memory"])
+    def size() -> int:
+        with Redis.from_url(url) as client:
+            told: Any = client.info("memory")
+        return int(told["used_memory"])
+
+    return size
 
 
 def in_postgres(url: str) -> Size:
@@ -69,7 +73,9 @@ def in_postgres(url: str) -> Size:
 
     def size() -> int:
         with engine.connect() as connection:
-            return int(connection.exec_driver_sql(asked.replace("%", "%%")).scalar_one())
+            found = int(connection.exec_driver_sql(asked.replace("%", "%%")).scalar_one())
+        engine.dispose()
+        return found
 
     return size
 
