@@ -59,11 +59,20 @@ _OPEN: Final[Mapping[str, str]] = {
     r"part|today|yesterday|"
     r"every|these|about|instead|anymore|any|already|during|if|originally|btw|lol|haha|per|over|"
     r"rather|than|tomorrow|"
-    r"under|through|using|of|until|starting|beginning|both|or|who|still|as well)\b"
+    r"under|through|using|of|until|starting|beginning|both|or|who|still|as well|"
+    r"behind|beside|above|below|inside|outside|between|against|across|along|around|within|without|twice|once|each|"
+    r"plus|except|"
+    r"whenever|unless|despite|apart|together|alone|anyway|alongside|opposite|via|up|down|off|out|mostly|usually|"
+    r"always|those|"
+    r"that|depending|unfortunately|luckily|only|near|next door|upstairs|downstairs|whose|all|nine|eight|seven|six|"
+    r"five|four|"
+    r"three|two|not|no|like|just|most|even|max)\b"
     r"|(?:two|three|four|five|a few|\d{1,2}) (?:days|weeks|months|years) ago))",
     "STOP": r"(?= *(?:$|[,;:()\u2013\u2014]|- )| +(?:(?:and|but|as|since|now|until|because|so|when|while|though|"
     r"although|which|if|or)\b))",
-    "STOP_OF": r"(?= *(?:$|[,;:()\u2013\u2014]|- )| +(?:and|but|as|since|now|until|because|so|when|while|which|if|or|"
+    "STOP_OF": r"(?= *(?:$|[,;:()\u2013\u2014]|- )| +(?:behind|inside|outside|near|between|every|twice|once|each|"
+    r"after|before|during|because|instead|anyway|again|today|till|for|of|to|these|this|next|last|all|right|at|not|plus|and|but|"
+    r"as|since|now|until|because|so|when|while|which|if|or|"
     r"in|on|at|with|from|by|using|that)\b)",
     "STOP_LIST": r"(?= *(?:$|[;:()\u2013\u2014]|- |, (?:and |but |so )?(?:i|we|which|so|but|my|please)\b)| "
     r"+(?:(?:but|as|"
@@ -86,6 +95,9 @@ _OPEN: Final[Mapping[str, str]] = {
     rf"|(?:on )?{_WEEKDAY}(?:(?:, and |, | and | & )(?:on )?{_WEEKDAY}s?){{1,6}}"
     rf"|(?:on )?the (?:first|second|third|fourth|last) {_WEEKDAY} of (?:the|each|every) month|(?:on )?week(?:day|"
     rf"end)s)",
+    "RELATION": words.RELATION,
+    "NO_STATE": rf"(?:{words.NO_STATE})\b|\w+(?:ing|ed)\b",
+    "ATTRIBUTE": words.ATTRIBUTES,
     "ROLE": words.ROLES,
     "EVENT": words.EVENTS,
     "SEASON": words.SEASONS,
@@ -97,6 +109,7 @@ _OPEN: Final[Mapping[str, str]] = {
     "AMOUNT": _AMOUNT,
     "NUMBER": _NUMBER,
     "COUNT": rf"(?:\d[\d,]{{0,12}}(?![\w%.:/-])|(?:{NUMERAL})\b)",
+    "NUMERAL": NUMERAL,
     "AFTER": r"(?! (?:too|over|under|more|less|short|above|below|away|off|late|early|ago|out of|o'clock|"
     r"better|worse|times|right|on fire|-)\b)",
     "VALUE_END": r"(?= *(?:$|[,;:()\u2013\u2014]|- )| +(?:(?:and|but|as|in|for|with|since|now|at|on|until|from|"

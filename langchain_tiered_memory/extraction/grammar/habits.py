@@ -9,11 +9,19 @@ from langchain_tiered_memory.extraction.grammar.table import Gift, Rule
 _VERB: Final = (
     r"(?:host|hosts|run|runs|coach|coaches|volunteer|volunteers|teach|teaches|tutor|tutors|attend|attends|share|shares|"
     r"rent|rents|sublet|sublets|play|plays|sing|sings|train|trains|mentor|mentors|edit|edits|produce|produces|"
-    r"foster|fosters|commute|commutes|freelance|freelances|blog|blogs|stream|streams|row|rows|box|boxes|fence|fences)"
+    r"foster|fosters|bake|brew|knit|paint|climb|dance|meditate|journal|fast|collect|donate|grow|babysit|sew|surf|"
+    r"ski|sail|skate|"
+    r"cycle|swim|jog|fish|hunt|lease|busk|dj|draw|write|model|act|debate|fly|dive|camp|keep|breed|repair|restore|"
+    r"commute|commutes|freelance|freelances|blog|blogs|stream|streams|row|rows|box|boxes|fence|fences)"
 )
 _DOING: Final = (
     r"(?:hosting|running|coaching|volunteering|teaching|tutoring|attending|sharing|renting|subletting|playing|singing|"
-    r"training|mentoring|editing|producing|fostering|commuting|freelancing|blogging|streaming|rowing|boxing|fencing)"
+    r"training|mentoring|baking|brewing|knitting|painting|climbing|dancing|meditating|journaling|fasting|collecting|"
+    r"donating|growing|"
+    r"babysitting|sewing|surfing|skiing|sailing|skating|cycling|swimming|jogging|fishing|hunting|leasing|busking|"
+    r"drawing|writing|modelling|acting|"
+    r"debating|flying|diving|camping|keeping|breeding|repairing|restoring|editing|producing|fostering|commuting|"
+    r"freelancing|blogging|streaming|rowing|boxing|fencing)"
 )
 _LESSONS: Final = r"(?P<what>(?:[\w'-]{2,20} ){0,2}(?:lessons|classes|courses))"
 _OBJECT: Final = (
@@ -28,6 +36,10 @@ _ENDED: Final = (
 )
 _HAS: Final = (
     r"(?P<what>allotment|[\w-]{2,15} subscription|[\w-]{2,15} membership|season ticket|cleaner|babysitter|nanny|"
+    r"chickens|bees|hens|pool|sauna|greenhouse|campervan|motorhome|dishwasher|tumble dryer|second car|"
+    r"company car|au pair|personal trainer|gardener|studio|shed|workshop|museum card|library card|gym|cottage|"
+    r"caravan|trampoline|"
+    r"treadmill|air conditioning|fireplace|smart ?watch|side job|second job|side project|"
 )
 _HAS_MORE: Final = (
     r"garden|balcony|cabin|car|dog walker|lodger|housemate|flatmate|storage unit|parking (?:space|"
@@ -128,13 +140,11 @@ TURNS: Final = tuple(
     for pattern in (
         r"{S}(?:'ve| have|'s| has) (?:gone|went) off (?P<v>[\w'& -]{2,40}?){TASTE_END}",
         r"{S} went off (?P<v>[\w'& -]{2,40}?){TASTE_END}",
-        (
-            r"{S} (?:can't|cannot) (?:stand|bear|stomach|face) (?P<v>[\w'& -]{2,40}?) (?:any ?more|any longer|at all|"
-            r"these days|now){STOP}"
-        ),
         r"(?P<v>(?!it\b|that\b|this\b)[\w'& -]{2,40}?) (?:isn't|aren't|is not|are not|just isn't) for me any ?more",
+        r"{AM}{NOW} (?:bored of|bored with) (?!this\b|that\b|it\b|you\b|the\b)(?P<v>[\w'& -]{2,40}?){TASTE_END}",
+        r"{I}(?:'ve| have) (?:had enough of|lost interest in) (?P<v>[\w'& -]{2,40}?){TASTE_END}",
         (
-            r"{S_AM} (?:no longer|not) (?:into|a fan of|keen on) (?P<v>[\w'& -]{2,40}?)(?: any ?more| any "
+            r"{S_AM} no longer (?:into|a fan of|keen on) (?P<v>[\w'& -]{2,40}?)(?: any ?more| any "
             r"longer)?{TASTE_END}"
         ),
     )
@@ -146,6 +156,12 @@ TURNS: Final = tuple(
             r"(?P<v>[\w'& -]{2,40}?){TASTE_END}"
         ),
         r"(?P<v>(?!it\b|that\b|this\b)[\w'& -]{2,40}?) (?:is|are) (?:totally |really )?my thing(?:{STOP}|$)",
+        (
+            r"{I} (?:swear by|can't get enough of|can't live without|can't do without|live for) (?!the weekend|it\b|"
+            r"that\b|this\b|you\b)"
+            r"(?P<v>[\w'& -]{2,40}?){TASTE_END}"
+        ),
+        r"{AM}{NOW} (?:hooked on|addicted to) (?!it\b|that\b|this\b|you\b)(?P<v>[\w'& -]{2,40}?){TASTE_END}",
     )
 )
 """Rules of tastes that turn."""

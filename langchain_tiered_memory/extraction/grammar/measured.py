@@ -101,7 +101,8 @@ COUNTS: Final = (
         r"published|learned|learnt|recorded|done|run|applied to|merged|passed|sold|built|fixed|"
         r"secured|attended|tried|cooked|saved|lost|seen|beaten|translated|reviewed) (?:a total of "
         r")?(?P<v>{COUNT}) (?P<noun>(?!(?:hours?|days?|weeks?|months?|years?|minutes?|times?|euros|"
-        r"dollars|pounds|of)\b)[\w-]{2,20}(?: (?!(?:so|with|in|on|at|for|from|since|this|by|and|of|to|already|now|as|"
+        r"dollars|pounds|problems|exercises|tasks|questions|lessons|steps|things|of)\b)[\w-]{2,20}(?: (?!(?:so|with|"
+        r"in|on|at|for|from|since|this|by|and|of|to|already|now|as|"
         r"using|per|after|before|over)\b)[\w-]{2,20}){0,3}(?: and [\w-]{2,20} [\w-]{2,20}s\b)?)(?! "
         r"(?:a|per) )",
         "count:{verb*} {noun*}",

@@ -25,7 +25,8 @@ _NOT_NOW: Final = re.compile(
     r"held|hurt|kept|led|lent|lay|paid|put|rang|rose|sent|shot|sang|spent|stuck|taught|threw|understood|wore|won|"
     r"can|could|would|should|may|might|must|want|wants|need to|needs to|try|trying|hope|hoping|think|thinking|wish|"
     r"let|see you|talk|meet you|you|your|yours|someone|everyone|people|it|this|these|those|his|her|their|he|she|they|"
-    r"him|them|gonna|need|needs|like|one|\w{2,}ed)\b|n't\b|^\w+ing (?:an?|the|my|our|to|for)\b",
+    r"him|them|look|looks|seem|seems|gonna|need|needs|like|one|\w{2,}ed)\b|n't\b|^(?:let'?s|let us)\b|^\w+ing "
+    r"(?:an?|the|my|our|to|for)\b",
     re.IGNORECASE,
 )
 _PRESENT: Final = re.compile(r"\b(?:bed|red|shed|wed|seed|speed|feed|med|weed|breed)\b", re.IGNORECASE)

@@ -11,11 +11,13 @@ from typing import Final
 
 from langchain_tiered_memory.extraction.grammar import (
     attributes,
+    counted,
     dated,
     frames,
     habits,
     measured,
     oneself,
+    others,
     people,
     relations,
     states,
@@ -66,6 +68,10 @@ RULES: Final[tuple[Rule, ...]] = (
     *turns.BELONGINGS,
     *relations.RELATIONS,
     *relations.BEGINNINGS,
+    *others.OTHERS,
+    *others.MINE,
+    *counted.TITLED,
+    *counted.COUNTED,
     *frames.HELPERS,
     *frames.FRAMES,
 )

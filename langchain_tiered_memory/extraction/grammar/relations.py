@@ -31,7 +31,7 @@ RELATIONS: Final = (
     states(
         _WHO + r"(?:'s| is){NOW} my " + _NEW + r"(?:boss|manager|line manager|supervisor at work){END}", "boss name"
     ),
-    states(r"{MY} " + _NEW + _ROLE + _BE + " " + _WHAT + r"{END}", "{noun~}"),
+    states(r"(?:{MY} )?" + _NEW + _ROLE + _BE + " " + _WHAT + r"{END}", "{noun~}"),
     states(_WHAT + r"(?:'s| is){NOW} {MY} " + _NEW + _ROLE + r"{END}", "{noun~}"),
     states(r"{MY} " + _NEW + _QUALIFIED + _BE + " " + _WHAT + r"{END}", "{noun~}"),
     states(_WHO + r"{NOW} " + _IN_CHARGE + r" (?:the |our |my )(?P<noun>{NP}){STOP_OF}", "lead:{noun*}"),

@@ -7,32 +7,6 @@ from typing import Final
 from langchain_tiered_memory.extraction.grammar.table import Gift, Rule, states
 
 _BE: Final = r"(?:'s| is| are){NOW}"
-_ATTRIBUTE: Final = (
-    r"(?:desk|seat|size|shoe size|ring size|position|topic|subject|theme|major|minor|dress code|motto|nickname|"
-    r"level|grade|"
-    r"class|group|belt|brand|model|drink|go-to order|usual order|order|breakfast|ringtone|password hint|commute|"
-    r"route|shift|"
-    r"diet|hair colou?r|eye colou?r|star sign|team name|band name|company name|job|specialty|specialism|field|"
-    r"degree|thesis|"
-    r"dissertation|project|parking spot|parking space|locker|platform|gate|terminal|host|venue|location|destination|"
-    r"costume|instrument|voice type|skin type|tariff|phone plan|plan b|workout|sport|hobby horse|password manager|"
-    r"layout|"
-    r"keyboard layout|pronouns|role|part|working title|title|starting point|meeting point|meeting place|pick-up point|"
-    r"dish|signature dish|comfort food|perfume|shampoo|toothpaste|detergent|cereal|soundtrack)"
-)
-_NO_STATE: Final = (
-    r"(?!(?:a (?:mess|bit|little|lot|problem|pain|joke|nightmare|disaster|good|bad|great|big|real|total|nice|huge|"
-    r"long|short|work|"
-    r"secret|mystery|question)|the (?:best|worst|same|one|only|problem|thing|reason|most|first|last|next)|full|"
-    r"packed|crazy|"
-    r"hard|easy|difficult|fine|good|bad|great|nice|terrible|awful|boring|fun|empty|clear|unclear|open|closed|ready|"
-    r"done|late|"
-    r"early|long|short|too|so|very|really|pretty|quite|more|less|not|no|that|this|to|how|what|why|when|where|about|"
-    r"due|on time|"
-    r"important|interesting|perfect|broken|fixed|over|up|off|on hold|cancelled|canceled|still|getting|going|being|"
-    r"always|never|"
-    r"killing|driving|making|like|as|at risk|changing|\w+ing|\w+ed)\b)"
-)
 _EXTENT: Final = r"(?: (?:about|around|roughly|only|just|almost|up to|at least|at most|maybe))?"
 _UNIT: Final = (
     r"(?P<what>hours?|days?|km|kms|kilomet(?:re|er)s?|miles?|steps?|pages?|minutes?|times?|laps?|lengths?|litres?|"
@@ -60,13 +34,8 @@ HABITUAL: Final = (
 
 STATES: Final = (
     states(
-        r"(?:my|our) (?P<noun>(?:(?!favou?rite|old|previous|former|first|last|next|dream)[\w'-]{1,20} ){0,3}?"
-        + _ATTRIBUTE
-        + r")"
-        + _BE
-        + r" "
-        + _NO_STATE
-        + r"(?P<v>(?:[\w'&/.-]{1,20} ){0,5}?[\w'&/-]{1,20}){END}",
+        r"(?:(?:my|our) )?(?P<noun>(?:(?!favou?rite|old|previous|former|first|last|next|dream)[\w'-]{1,20} "
+        r"){0,3}?(?:{ATTRIBUTE}))" + _BE + r" (?!{NO_STATE})(?P<v>(?:[\w'&/.-]{1,20} ){0,5}?[\w'&/-]{1,20}){END}",
         "{noun*}",
     ),
     states(

@@ -49,7 +49,9 @@ TASTES: Final = (
         _DISLIKES,
     ),
     _likes(
-        r"{S} {ADV}(?:hate|dislike|detest|loathe|despise|can't stand|cannot stand|can't bear)s? " + _THING, _DISLIKES
+        r"{S} {ADV}(?:hate|dislike|detest|loathe|despise|can't stand|cannot stand|can't bear|can't stomach|can't "
+        r"face)s? " + _THING,
+        _DISLIKES,
     ),
     _likes(r"{S_AM} not (?:really )?(?:a (?:big |huge )?fan of|fond of|into|keen on) " + _THING, _DISLIKES),
     _likes(

@@ -47,6 +47,7 @@ _NO_ATTRIBUTE: Final = frozenset(
         ENGLISH,
     )
 ) | {"it", "that", "this", "he", "she", "they", "i", "we", "you"}
+_RESULTS: Final = frozenset(analyze("quiz test score scores accuracy grade mark result percentage", ENGLISH))
 _NO_NOUN: Final = re.compile(
     r"\b(?:i|we|you|he|she|they|it|is|are|was|were|that|which|who|and|but|to(?! (?-i:[A-Z]))|if|when|because|so|"
     r"not|then|how|what|after|before|while|during|by|from|been|being)\b",
@@ -70,11 +71,15 @@ _VAGUE: Final = frozenset(
     )
 )
 """Heads of phrases that name now this, now that."""
+_TITLED: Final = re.compile(
+    r"(?!(?:Let's|That's|It's|There's|Lunch|Dinner|Breakfast|Christmas|Easter|Thanksgiving|\w+day)$)[A-Z][a-z'-]{2,20}"
+)
+"""A noun without an article at the beginning of a sentence is told of as if it had a name: "Rehearsal is on 3 May"."""
 _ASKED: Final = frozenset(
     analyze(
-        "code function method variable error output result example formula equation angle triangle sum probability "
-        "idea week month year question problem exercise sentence paragraph loop list array query matrix circle "
-        "rectangle dice coin story",
+        "code function method variable outcome outcomes error output result example formula equation angle "
+        "triangle sum probability idea week month year question problem exercise sentence paragraph loop list "
+        "array query matrix circle rectangle dice coin story",
         ENGLISH,
     )
 )
@@ -133,6 +138,8 @@ def attribute(noun: str, determiner: str) -> str | None:
     if not found or len(found) > _MOST_STEMS or not head or unnamed(noun) or not _NO_ATTRIBUTE.isdisjoint(head):
         return None
     own, measured = determiner in {"my", "our"}, not _MEASURES.isdisjoint(found)
+    if _RESULTS.issuperset(found):  # of which there is one each time
+        return None
     if not (own or measured) or (determiner in {"a", "an"} and len(found) == 1):  # "a deadline" is one of many
         return None
     return _filed(found)
@@ -152,7 +159,7 @@ def named(noun: str, determiner: str) -> str | None:
     if head[-1] in _NO_ATTRIBUTE or head[-1] in _VAGUE or determiner in {"a", "an", "this", "that", "some", "any"}:
         return None
     told = versions(noun)
-    own, measured = determiner in {"my", "our"}, not _MEASURES.isdisjoint(found)
+    own, measured = determiner in {"my", "our"} or _TITLED.fullmatch(noun), not _MEASURES.isdisjoint(found)
     return _filed([*found, *told]) if own or measured or len(found) + len(told) > 1 else None
 
 

@@ -228,12 +228,12 @@ ROLES: Final = either(
 EVENTS: Final = either(
     "party, meeting, offsite, off-site, wedding, workshop, exam, dinner, lunch, breakfast, brunch, conference, "
     "concert, gig, show, recital, reunion, ceremony, reception, celebration, rehearsal, class, course, lesson, "
-    "lessons, seminar, "
-    "lecture, training, practice, interview, appointment, appointments, barbecue, bbq, picnic, retreat, kick-off, "
-    "kickoff, presentation, talk, session, sessions, tournament, match, game, race, finals, final, screening, "
-    "exhibition, opening, funeral, baptism, christening, shower, stand-up, standup, sync, retro, review, club, "
-    "book club, call, demo, launch, camp, festival, fair, market, hearing, check-up, checkup, surgery, operation, "
-    "scan, test, defence, defense, graduation, trip, sleepover, playdate, date night, game night, quiz night"
+    "lessons, seminar, lecture, training, practice, interview, appointment, appointments, barbecue, bbq, picnic, "
+    "retreat, kick-off, kickoff, presentation, talk, session, sessions, tournament, match, game, race, finals, "
+    "final, screening, exhibition, opening, funeral, baptism, christening, shower, stand-up, standup, sync, "
+    "retro, review, club, book club, call, demo, launch, camp, festival, fair, market, hearing, check-up, "
+    "checkup, surgery, operation, scan, test, defence, defense, graduation, trip, sleepover, playdate, "
+    "date night, game night, quiz night"
 )
 SEASONS: Final = either(
     "summer, winter, spring, autumn, fall, easter, christmas, new year, new year's, half-term, half term, honeymoon, "
@@ -252,10 +252,47 @@ MANY_OF: Final = either(
 )
 """What the speaker may have several of, or none: it is no name of one."""
 NOBODY: Final = either(
-    "There, Here, This, That, These, Those, It, He, She, They, We, You, I, Who, What, Which, Where, When, Why, How, "
-    "Everyone, Everybody, Someone, Somebody, Anyone, Nobody, Nothing, Everything, Something, One, Today, Tomorrow, "
-    "Yesterday, Now, Then, So, And, But, Or, If, As, Also, Just, Only, Please, Thanks, Yes, No, Not, Well, Oh, My, "
-    "Our, Your, His, Her, Its, Their, The, A, An, All, Both, Each, Some, Any, Most, Many, Few, Another, Other, Maybe, "
-    "Perhaps, Because, Since, While, After, Before, Until, Let"
+    "There, Here, This, That, These, Those, It, He, She, They, We, You, I, Who, What, Which, Where, When, Why, "
+    "How, Everyone, Everybody, Someone, Somebody, Anyone, Nobody, Nothing, Everything, Something, One, Today, "
+    "Tomorrow, Yesterday, Now, Then, So, And, But, Or, If, As, Also, Just, Only, Please, Thanks, Yes, No, Not, "
+    "Well, Oh, My, Our, Your, His, Her, Its, Their, The, A, An, All, Both, Each, Some, Any, Most, Many, Few, "
+    "Another, Other, Maybe, Perhaps, Because, Since, While, After, Before, Until, Let"
 )
 """Words that begin a sentence, and so with a capital letter, and are no names."""
+RELATION: Final = either(
+    "mother, father, sister, brother, son, daughter, wife, husband, partner, girlfriend, boyfriend, mum, mom, "
+    "dad, grandma, grandpa, grandmother, grandfather, aunt, uncle, niece, nephew, cousin, neighbour, neighbor, "
+    "friend, colleague, coworker, flatmate, roommate, boss, manager, mentor, teacher, landlord, classmate, "
+    "godmother, godson, goddaughter, mother-in-law, father-in-law, sister-in-law, brother-in-law, stepson, "
+    "stepdaughter, ex, dog, cat"
+)
+NO_STATE: Final = either(
+    "full, packed, crazy, hard, easy, difficult, fine, good, bad, great, nice, terrible, awful, boring, fun, "
+    "empty, clear, unclear, ready, done, late, early, long, short, too, so, very, really, pretty, quite, more, "
+    "less, not, no, that, this, how, what, why, when, where, about, due, important, interesting, perfect, "
+    "broken, fixed, over, up, off, still, getting, going, being, always, never, like, as, sick, ill, tired, "
+    "happy, sad, angry, fast, slow, big, small, huge, tiny, better, worse, best, worst, bigger, smaller, lovely, "
+    "amazing, beautiful, wonderful, horrible, excellent, correct, wrong, right, true, false, unknown, missing, "
+    "lost, ok, okay, cool, weird, strange, funny, sure, unsure, a mess, a bit, a little, a lot, a problem, "
+    "a pain, a joke, a nightmare, a disaster, a good, a bad, a great, a big, a real, a total, a nice, a huge, "
+    "a long, a short, a question, a mystery, a secret, a matter, a kind, a sort, a type, a work, a way, "
+    "the same, the one, the only, the problem, the thing, the reason, the most, the next, in progress, "
+    "in danger, at risk, on time, on hold, on fire, on track, in trouble, in order, at stake, on me, on you, "
+    "in pain, at work, at home, at school, in bed, in town, in love, there, here, back, out, away, alone, busy, "
+    "free, available, possible, impossible, necessary, useful, useless, worth, expensive, cheap, safe, "
+    "dangerous, old, young, new, dead, alive, asleep, awake, closed, open, cancelled, canceled, to, than, if, "
+    "because, all, everything, nothing"
+)
+"""How things stand for a while, or seem: no value of an attribute."""
+ATTRIBUTES: Final = either(
+    "desk, seat, size, position, topic, subject, theme, major, minor, dress code, motto, nickname, level, grade, "
+    "class, group, belt, brand, model, drink, order, breakfast, ringtone, hint, commute, route, shift, diet, "
+    "hair colour, hair color, eye colour, eye color, star sign, team name, band name, company name, job, "
+    "specialty, field, degree, thesis, dissertation, project, parking spot, parking space, locker, platform, "
+    "gate, terminal, host, venue, location, destination, costume, instrument, voice, tariff, phone plan, "
+    "workout, sport, password manager, layout, pronouns, role, part, title, starting point, meeting point, "
+    "meeting place, dish, comfort food, perfume, shampoo, toothpaste, detergent, cereal, surname, maiden name, "
+    "middle name, stage name, pen name, safe word, timezone, password, ticket, track, bed, bedtime, curfew, "
+    "colour, color, flavour, flavor, snack, pseudonym, alias, team, house"
+)
+"""What the speaker, or somebody else, has one of, whatever it is."""
