@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from langchain_tiered_memory.core.forgetting import Forgetting
-from langchain_tiered_memory.core.model import Tier
+from langchain_tiered_memory.core.model import Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.policy import Choice, choose
+from langchain_tiered_memory.core.question import is_due, is_lost
+from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.core.snapshots import Snapshots
 
 BY = "policy"
@@ -23,8 +27,11 @@ class Fading:
         self._forgetting = forgetting
 
     def due(self, user_id: str) -> tuple[Sequence[Choice], int]:
-        """Return what one run would forget, and how many memories would be left to the next ones."""
-        chosen = [choice for choice, _ in self._chosen(user_id)]
+        """Return what one run would forget, and how many memories would be left to the next ones.
+
+        What maintenance would first promote counts like what is there.
+        """
+        chosen = [choice for choice, _ in self._chosen(user_id, coming=True)]
         most = self._parts.settings.forgetting.most_per_run
         return chosen[:most], len(chosen[most:])
 
@@ -44,15 +51,31 @@ class Fading:
             gone += [choice for choice in batch if choice.memory.id in removed]
         return gone, left
 
-    def _chosen(self, user_id: str) -> list[tuple[Choice, int]]:
-        """Return what may go with the version it was judged by; what is on its way from short-term memory may not."""
+    def _chosen(self, user_id: str, *, coming: bool = False) -> list[tuple[Choice, int]]:
+        """Return what may go with the version it was judged by; what is on its way from short-term memory may not.
+
+        Args:
+            user_id: Whose.
+            coming: Whether items past their lives that are worth keeping count as if they had been promoted.
+        """
         settings = self._parts.settings.forgetting
         if not settings.active:
             return []
-        snapshot = self._snapshots.strict(user_id)
+        now, snapshot = self._parts.clock(), self._snapshots.strict(user_id)
         with snapshot.lock:
             entries = {entry.memory.id: entry for entry in snapshot.entries(Tier.LONG_TERM)}
             moving = snapshot.in_both(entries)
-        heads = [entry.memory for entry in entries.values()]
-        chosen = choose(heads, settings, self._parts.clock())
-        return [(choice, entries[choice.memory.id].version) for choice in chosen if choice.memory.id not in moving]
+            heads = [entry.memory for entry in entries.values()]
+            promoted = self._promoted(snapshot, now) if coming else []
+        versions = {one.id: 0 for one in promoted if one.id not in entries}
+        heads += [one for one in promoted if one.id in versions]
+        versions |= {one: entry.version for one, entry in entries.items() if one not in moving}
+        chosen = choose(heads, settings, now)
+        return [(choice, versions[choice.memory.id]) for choice in chosen if choice.memory.id in versions]
+
+    def _promoted(self, snapshot: Snapshot, now: datetime) -> list[Memory]:
+        """Return the items that maintenance would promote, as the records that they would be."""
+        keeps = self._parts.settings.short_term.promote_importance
+        items = snapshot.entries(Tier.SHORT_TERM)
+        due = [entry.memory for entry in items if is_due(entry, now) and not is_lost(entry, now, keeps)]
+        return [replace(memory, tier=Tier.LONG_TERM) for memory in due]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
+from langchain_tiered_memory import ForgettingRule, ForgettingSettings
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.model import ScoredMemory
+from tests.flow.systems import DAY, QUIET, House
 
 MARCH, APRIL, MAY = (datetime(2025, month, 1, tzinfo=UTC) for month in (3, 4, 5))
 
@@ -42,3 +47,23 @@ def test_a_turn_that_told_two_things_says_what_superseded_the_one_that_is_asked_
     work, home = (hit_of(sync, question, "both") for question in ("Does Ada work at Acme?", "Does Ada live in Paris?"))
     assert (slot_of[work.superseded_by or ""], work.valid_to) == ("employer", APRIL)
     assert (slot_of[home.superseded_by or ""], home.valid_to) == ("home", MAY)
+
+
+# -- forgetting by itself ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "policy", [ForgettingSettings(most_per_user=5), ForgettingSettings(rules=(ForgettingRule(older_than=30 * DAY),))]
+)
+def test_a_dry_run_counts_what_the_run_promotes_before_it_forgets(house: House, policy: ForgettingSettings) -> None:
+    memory = house.open(settings=replace(QUIET, forgetting=policy))
+    for number in range(6):
+        memory.remember("ada", f"Note {number}", "fact", importance=0.2, tier="long_term", id=f"long {number}")
+        memory.remember("ada", f"Item {number}", "fact", importance=0.6, tier="short_term", id=f"short {number}")
+    house.clock.now += 60 * DAY
+
+    told = memory.maintain("ada", dry_run=True)
+    done = memory.maintain("ada")
+
+    assert (told.promoted, told.forgotten, told.waiting) == (done.promoted, done.forgotten, done.waiting)
+    assert told.chosen == done.chosen
