@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 from langchain_tiered_memory import __version__
 
@@ -15,6 +18,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_co
 html_theme = "furo"
 html_title = f"langchain-tiered-memory {release}"
 html_show_sphinx = False
+html_show_copyright = False  # the LICENSE file says it
 templates_path: list[str] = []
 exclude_patterns = ["README.md"]
 
@@ -35,3 +39,12 @@ default_role = "code"
 
 # The pages of the notebooks are the notebooks.
 shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", dirs_exist_ok=True)
+
+
+def _to_pages(_app: Sphinx, _name: str, source: list[str]) -> None:
+    source[0] = re.sub(r"\]\((?:\.\./)+notebooks/(\w+)\.ipynb\)", r"](/notebooks/\1)", source[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Let links of pages to notebooks lead to their pages."""
+    app.connect("source-read", _to_pages)
