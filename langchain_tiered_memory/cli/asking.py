@@ -49,10 +49,16 @@ def recall(
     *,
     k: Annotated[int, typer.Option("--k", "-k", help="How many memories.")] = 5,
     as_of: Annotated[
-        Any, typer.Option("--as-of", parser=instant, metavar="INSTANT", help="What was true at this instant.")
+        Any,
+        typer.Option(
+            "--as-of",
+            parser=instant,
+            metavar="INSTANT",
+            help="What was true then: a day or instant, as 2026-03-01T18:30Z.",
+        ),
     ] = None,
     known_at: Annotated[
-        Any, typer.Option("--known-at", parser=instant, metavar="INSTANT", help="What was known at this instant.")
+        Any, typer.Option("--known-at", parser=instant, metavar="INSTANT", help="What was known then, likewise.")
     ] = None,
     min_score: Annotated[
         str, typer.Option("--min-score", help="Least score from 0 to 1; 'auto' takes only what may be an answer.")

@@ -44,7 +44,12 @@ def remember(
     tier: Annotated[Tier | None, typer.Option("--tier", help="Put it here whatever its importance.")] = None,
     observed_at: Annotated[
         Any,
-        typer.Option("--observed-at", parser=instant, metavar="INSTANT", help="When it was said or became true."),
+        typer.Option(
+            "--observed-at",
+            parser=instant,
+            metavar="INSTANT",
+            help="When it was said or became true, as 2026-03-01T18:30Z.",
+        ),
     ] = None,
     session: Annotated[str | None, typer.Option("--session", help="The conversation it comes from.")] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="The agent that alone may see it.")] = None,

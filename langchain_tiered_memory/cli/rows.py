@@ -58,6 +58,8 @@ class Rows:
         """Return a row as lines: what is short first, each with its name, then the texts."""
         named, texts = [], []
         for name, cell in zip(self._columns, row, strict=True):
+            if not cell:  # a name alone says nothing
+                continue
             if name in self._numbers or ("\n" not in cell.plain and len(cell) <= _INLINE):
                 named.append(Text.assemble((f"{name} ", "note"), cell))
             else:
