@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 
 from langchain_tiered_memory.core import inputs
-from langchain_tiered_memory.core.agenda import Agenda
+from langchain_tiered_memory.core.agenda import Agenda, Backlog
 from langchain_tiered_memory.core.errors import ConfigError
 from langchain_tiered_memory.core.observing import observed
 from langchain_tiered_memory.core.opening import Opening
@@ -48,6 +48,10 @@ class SyncWorker:
         """Let a user with whom everything failed be tried again, or all of them; return how many there were."""
         user = None if user_id is None else inputs.user(user_id)
         return self._agenda().retry(user, self._opening.rooms().parts.clock())
+
+    def backlog(self) -> Backlog:
+        """Return how much there is to do: three counts of one table, however many memories there are."""
+        return self._agenda().backlog(self._opening.rooms().parts.clock())
 
     def everybody(self) -> None:
         """Take everybody that any store knows of for due: after a restored backup, or writes by an older version."""

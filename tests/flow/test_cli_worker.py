@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from langchain_tiered_memory import MemorySystem
 from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.core.agenda import StuckUser
-from langchain_tiered_memory.embedding import default_embedder
+from langchain_tiered_memory.embedding import HashedEmbedder, default_embedder
 from tests.flow.world import QUIET
 
 ROOT = Path(__file__).parents[2]
@@ -166,6 +166,33 @@ def test_when_told_to_stop_it_serves_whom_it_is_serving_to_the_end(folder: Path,
     (line,) = out.splitlines()
     report = json.loads(line)
     assert (report["users"], report["embedded"]) == (1, 1)
+
+
+def test_processes_on_one_folder_serve_each_user_once_though_one_is_killed(folder: Path) -> None:
+    """What the killed one had begun is not due again before its lease is over, and all else is served."""
+    (folder / "own.py").write_text(OWN, encoding="utf-8")
+    fill = (
+        'with memory().sync as m:\n for n in range(60): m.session(f"u{n}", "s").add({"role": "user", "content": "x y"})'
+    )
+    told(folder, fill)
+    doomed = start(folder, "--users-at-once", "1", SLOW="1")
+    while not (folder / "begun").exists():
+        assert doomed.poll() is None, doomed.communicate()
+    doomed.kill()
+    doomed.communicate(timeout=60)
+
+    processes = [start(folder, "--once", "--json") for _ in range(2)]
+    ended = [process.communicate(timeout=120) for process in processes]
+    reports = [json.loads(out) for out, _ in ended]
+
+    assert [process.returncode for process in processes] == [0, 0], ended
+    with MemorySystem(
+        path=folder / "own", vector_db="exact", embedder=HashedEmbedder(16), settings=QUIET
+    ).sync as memory:
+        left = memory.status()
+
+    assert sum(report["users"] for report in reports) == 60 - 1
+    assert (left.due_users, left.pending) == (0, 1)
 
 
 def test_it_goes_on_and_serves_who_comes_later(folder: Path) -> None:

@@ -29,7 +29,7 @@ from langchain_tiered_memory import (
 )
 from langchain_tiered_memory.backends.inmemory import InMemoryVectorIndex
 from langchain_tiered_memory.backends.sql import connect
-from langchain_tiered_memory.core.agenda import StuckUser
+from langchain_tiered_memory.core.agenda import Backlog, StuckUser
 from langchain_tiered_memory.core.config import MaintenanceSettings
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.model import Memory
@@ -134,9 +134,11 @@ def test_who_was_written_to_is_due_a_little_later_and_then_served_once(memory: E
 
     assert work_once(memory) == WorkReport()
     clock.advance(minutes=10)
+    assert memory.worker.backlog() == Backlog(2, clock(), 0)
     report = work_once(memory)
 
     assert (report.users, report.facts) == (2, 1)
+    assert memory.worker.backlog() == Backlog()
     assert len(names(memory, "ada")) == 2
     assert due(memory) == (0, 0)
 
