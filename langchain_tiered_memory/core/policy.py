@@ -3,17 +3,19 @@
 A memory goes when all conditions of one rule hold of it, or when the user has more than the most and it is of least
 worth. Spared are pinned memories, values under keys, and what the settings spare. A memory waits for what depends on
 it: one that another rests on alone goes with that or later, and a value of a slot goes with those that it replaced, or
-later; otherwise they would be lost by the way, or hold again.
+later; otherwise they would be lost by the way, or hold again. And an outdated fact stays as long as a memory that told
+it: without it nobody would know that what that says is no longer so.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from langchain_tiered_memory.core.bonds import bond_of, may_go
+from langchain_tiered_memory.core.bonds import Bonded, bond_of, may_go
 from langchain_tiered_memory.core.entries import FROM_CONSOLIDATION
 from langchain_tiered_memory.core.lives import is_value
 from langchain_tiered_memory.core.model import Memory, MemoryType
@@ -72,18 +74,54 @@ def choose(memories: Iterable[Memory], settings: ForgettingSettings, now: dateti
     bonds = {one: bond_of(memory) for one, memory in there.items()}
     free = may_go([one for one, memory in there.items() if not _spared(memory, settings, now)], bonds)
     chosen = {one: choice for one in free if (choice := _by_rule(there[one], settings.rules, now)) is not None}
-    kept = may_go(chosen, bonds)
+    kept = _with_tellers(may_go(chosen, bonds), there, bonds)
     chosen = {one: chosen[one] for one in kept}
     most = len(there) if settings.most_per_user is None else settings.most_per_user
     excess = len(there) - len(chosen) - most
     if not chosen and excess <= 0:
         return ()  # as nearly always: weighing all takes far longer than to see that none goes
     order = _ordered([there[one] for one in free], now)
-    if excess > 0:
-        for memory in [one for one in order if one.id not in chosen][:excess]:
-            reason = f"more than {settings.most_per_user} memories, and worth only {worth(memory, now):.2f}"
-            chosen[memory.id] = Choice(memory, MOST, reason)
+    for memory in _of_least_worth([one for one in order if one.id not in chosen], excess, chosen, there, bonds):
+        reason = f"more than {settings.most_per_user} memories, and worth only {worth(memory, now):.2f}"
+        chosen[memory.id] = Choice(memory, MOST, reason)
     return tuple(chosen[one.id] for one in order if one.id in chosen)
+
+
+def _with_tellers(ids: Iterable[str], there: Mapping[str, Memory], bonds: Mapping[str, Bonded]) -> frozenset[str]:
+    """Return those of the ids that may go though what told an outdated fact stays: all but that fact, and its like."""
+    left = frozenset(ids)
+    while True:
+        held = {one for one in left if any(source in there and source not in left for source in _tellers(there[one]))}
+        if not held:
+            return left
+        left = may_go(left - held, bonds)
+
+
+def _tellers(memory: Memory) -> Sequence[str]:
+    """Return the ids of what told an outdated fact; none of any other memory."""
+    return memory.source_ids if memory.superseded_by is not None and memory.origin == FROM_CONSOLIDATION else ()
+
+
+def _of_least_worth(
+    order: Sequence[Memory],
+    many: int,
+    gone: Iterable[str],
+    there: Mapping[str, Memory],
+    bonds: Mapping[str, Bonded],
+) -> list[Memory]:
+    """Return the first so many that may go beside what goes anyway; a few more where a fact goes with what told it."""
+    if many <= 0:
+        return []
+    before = frozenset(gone)
+
+    def going(first: int) -> list[Memory]:
+        free = _with_tellers({*before, *(memory.id for memory in order[:first])}, there, bonds)
+        return [memory for memory in order[:first] if memory.id in free]
+
+    found = going(many)
+    if len(found) >= min(many, len(order)):
+        return found
+    return going(bisect_left(range(len(order)), many, lo=many, key=lambda first: len(going(first))))
 
 
 def told(rule: ForgettingRule) -> str:

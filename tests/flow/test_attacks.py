@@ -67,3 +67,32 @@ def test_a_dry_run_counts_what_the_run_promotes_before_it_forgets(house: House, 
 
     assert (told.promoted, told.forgotten, told.waiting) == (done.promoted, done.forgotten, done.waiting)
     assert told.chosen == done.chosen
+
+
+@pytest.mark.parametrize(
+    "policy", [ForgettingSettings(rules=(ForgettingRule(outdated=True),)), ForgettingSettings(most_per_user=4)]
+)
+def test_no_policy_lets_an_old_statement_hold_again_by_forgetting_what_is_known_of_it(
+    house: House, policy: ForgettingSettings
+) -> None:
+    memory = house.open(settings=replace(QUIET, forgetting=policy))
+    for firm, at in (("Acme", MARCH), ("Globex", APRIL), ("Initech", MAY)):
+        say(memory, f"I work at {firm}.", firm, at)
+    memory.consolidate("ada")
+    house.clock.now += 400 * DAY
+    memory.maintain("ada")
+
+    hits = memory.recall("ada", "Does Ada work at Acme?", k=20, touch=False)
+    assert {hit.content for hit in hits if hit.superseded_by is None} == {"I work at Initech."}
+    assert hits[0].content == "I work at Initech."
+
+
+def test_a_cap_takes_no_more_than_it_must_where_facts_go_with_their_turns(house: House) -> None:
+    memory = house.open(settings=replace(QUIET, forgetting=ForgettingSettings(most_per_user=6)))
+    for number in range(8):
+        say(memory, f"I work at Firm{number}.", f"turn {number}", MARCH + number * DAY)
+    memory.consolidate("ada")
+    house.clock.now += 400 * DAY
+    memory.maintain("ada")
+
+    assert len(memory.list("ada", include_superseded=True)) in {5, 6}
