@@ -180,7 +180,8 @@ class Recall:
         What says nearly the same as others makes room while there is anything else.
         """
         snapshot, past = found.snapshot, past_of(found.snapshot)
-        crowd = Crowd(self._parts.embedder.model_id, question.weights.most_alike)
+        scarce = len(ranked) > question.k  # where there is room for all, none has to make room
+        crowd = Crowd(self._parts.embedder.model_id, question.weights.most_alike if scarce else 0)
         hits: dict[int, ScoredMemory] = {}
         spare: dict[int, ScoredMemory] = {}
         unread: set[str] = set()
