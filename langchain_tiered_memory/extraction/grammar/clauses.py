@@ -156,6 +156,10 @@ _TRAILING: Final = _compiled(
     r"\b(?:the|my|our) (?:(?!(?:to|that|which|is|are|and|i|we|you|by|from|with|as|than|"
     r"it)\b)[\w'/&+-]{1,30} ){0,8}(?!(?:to|that|which|is|are|it)\b)[\w'/&+-]{1,30}$"
 )
+_UNMEANT: Final = re.compile(
+    r"^\W*(?:yeah,? right|sure,? and|as if|in my dreams)\b|\b(?:haha|lol|rofl)\W*$", re.IGNORECASE
+)
+"""A sentence that says of itself that it is not meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,9 @@ def clauses(text: str) -> list[Clause]:
             break  # what follows is a part that is played, or a text to work on
         if _JOKE.search(sentence):
             found = [one for one in found if one not in last]
+            last = []
+            continue
+        if _UNMEANT.search(sentence):
             last = []
             continue
         last = list(_of_sentence(sentence, start, number)) if end - start <= _MOST_OF_SENTENCE else []

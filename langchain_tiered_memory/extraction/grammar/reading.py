@@ -25,6 +25,7 @@ from langchain_tiered_memory.extraction.grammar import (
     turns,
     values,
 )
+from langchain_tiered_memory.extraction.grammar.besides import stands_beside
 from langchain_tiered_memory.extraction.grammar.clauses import Clause, clauses
 from langchain_tiered_memory.extraction.grammar.fitting import IT, Fit, content, of_person, period, slot_and_value
 from langchain_tiered_memory.extraction.grammar.fragments import spelled
@@ -188,7 +189,8 @@ def _given(fit: Fit, source: str, said: datetime, before: list[Statement]) -> It
             start=fit.clause.start,
             end=fit.clause.end,
         )
-        if when.to_come or (fit.rule.over and when.until is None and not gift.negated):
+        beside = slot is not None and stands_beside(slot, fit.clause.text[fit.begins :], negated=gift.negated)
+        if beside or when.to_come or (fit.rule.over and when.until is None and not gift.negated):
             yield replace(one, slot=None, value=None, negated=False)  # it is not so now, or not yet
         elif slot == IT:
             yield from _of_it(one, gift, before, source)
