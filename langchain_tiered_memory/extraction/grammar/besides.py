@@ -7,8 +7,8 @@ from typing import Final
 
 _DAYS: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _BESIDE: Final = re.compile(
-    rf"\b(?:also|too(?=\W*$|,)|as well(?! as)|part[- ]time|on the side|on {_DAYS}|(?:on|at) (?:the )?weekends?|in the evenings?|"
-    r"rental|rented|borrowed|loaner|for (?:a|the|two|three|\d+) (?:days?|weeks?|weekend)|"
+    rf"\b(?:also|too(?=\W*$|,)|as well(?! as)|part[- ]time|on the side|on {_DAYS}|(?:on|at) (?:the )?weekends?|"
+    r"in the evenings?|rental|rented|borrowed|loaner|for (?:a|the|two|three|\d+) (?:days?|weeks?|weekend)|"
     r"this (?:week|weekend|morning|afternoon|evening))\b",
     re.IGNORECASE,
 )
