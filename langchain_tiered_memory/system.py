@@ -43,7 +43,7 @@ class MemorySystem(AsyncMemory):
             path: Folder of what is embedded; ":memory:" keeps it in RAM.
             **options: `embedder` (ours, LangChain's, LlamaIndex's, Chroma's, or a function from texts to vectors),
                 `llm` (a LangChain chat model, a LlamaIndex LLM, or a function from a prompt to an answer: `consolidate`
-                asks it for facts instead of the rules, `maintain` for summaries), `extractor` (finds facts in its place),
+                asks it for facts instead of the rules, `maintain` for summaries), `extractor` (finds facts instead),
                 `scorer` (judges importance, otherwise by rules; `ModelScorer(llm)` asks a model),
                 `reranker` (a LangChain document compressor, a LlamaIndex node postprocessor, or a function from a query
                 and texts to scores: orders the best hits of a recall anew), `weights` (a `RankingWeights`), `settings`
