@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SAID = (
     ("Good morning!", None),
-    ("The spare key is under the flowerpot", None),
+    ("The spare key lies under the flowerpot", None),
     ("I planted tomatoes in the yard", None),
     ("I am allergic to peanuts", "allergy"),
     ("I work at Initech", "employer"),

@@ -238,7 +238,7 @@ def test_the_picture_of_the_readme_shows_all_that_may_become_of_a_memory() -> No
 
     told = plots.lives(histories, until=until)
 
-    assert [life.label for life in told][:2] == ["Good morning!", "The spare key is under the flowerpot"]
+    assert [life.label for life in told][:2] == ["Good morning!", "The spare key lies under the flowerpot"]
     assert [[kind for kind, _ in life.marks] for life in told] == [
         ["expired"],
         ["promoted", "forgotten"],
