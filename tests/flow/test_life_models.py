@@ -70,7 +70,7 @@ def test_a_text_is_embedded_once(house: House) -> None:
     the same."""
     embedder = FailingEmbedder()
     memory = house.open(embedder=embedder)
-    memory.remember("ada", "the garden gate is green", importance=0.1)
+    memory.remember("ada", "we painted the garden gate green", importance=0.1)
     memory.session("ada", "s").add(Message("user", "hello there"), Message("system", "be kind"))
     memory.maintain("ada")
     assert embedder.asked == 2

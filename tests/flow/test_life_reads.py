@@ -120,7 +120,7 @@ def test_the_number_of_reads_is_a_setting(house: House) -> None:
 def test_reading_while_consolidating_doubles_no_read(sync: Engine) -> None:
     """Promotion moves the item with its counts, those included that were added meanwhile. A read that meets the very
     moment between the two tiers may go uncounted; none counts twice."""
-    stored = sync.remember("ada", "the garden gate is green", importance=0.1)
+    stored = sync.remember("ada", "we painted the garden gate green", importance=0.1)
     sync.recall("ada", "gate")
     with ThreadPoolExecutor(4) as pool:
         reads = [pool.submit(sync.recall, "ada", "gate") for _ in range(40)]

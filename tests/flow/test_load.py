@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, make_url
 
 from langchain_tiered_memory.bench import load, sizes
 from langchain_tiered_memory.core.model import NewMemory
@@ -50,6 +51,12 @@ def test_the_ledger_sees_what_is_lost_doubled_or_anothers(tmp_path: Path) -> Non
 def test_sizes_of_servers_and_of_what_is_embedded_are_measured(
     redis_url: str, postgres_url: str, tmp_path: Path
 ) -> None:
+    url = make_url(postgres_url)
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")  # other tests fill the shared one, by other embedders
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CREATE DATABASE sizes")
+    engine.dispose()
+    postgres_url = url.set(database="sizes").render_as_string(hide_password=False)
     embedded = argparse.Namespace(redis=None, postgres=None, users=2, memories=60)
     served = argparse.Namespace(redis=redis_url, postgres=postgres_url, users=2, memories=60)
 
