@@ -52,7 +52,7 @@ class Merging:
         said = entry.memory.content
         alike = least_alike(self._parts.embedder.model_id)
         for other in filter(_is_statement, before):
-            close = _same_speaker(other, entry) and _cosine(other, vector) >= alike
+            close = _same_voice(other, entry) and _cosine(other, vector) >= alike
             if close and same_statement(other.memory.content, said):
                 return replace(entry, duplicate_key=other.duplicate_key)
         snapshot = self._snapshots.strict(user_id)
@@ -79,7 +79,7 @@ class Merging:
             and head.memory.current
             and head.memory.id != entry.memory.id
             and _is_statement(head)
-            and _same_speaker(head, entry)
+            and _same_voice(head, entry)
         ]
 
     def _from_index(self, snapshot: Snapshot, vector: Vector) -> list[int]:
@@ -108,5 +108,7 @@ def _is_statement(entry: Entry) -> bool:
     )
 
 
-def _same_speaker(one: Entry, other: Entry) -> bool:
-    return (one.memory.name, one.memory.agent_id) == (other.memory.name, other.memory.agent_id)
+def _same_voice(one: Entry, other: Entry) -> bool:
+    """Say whether two are of one speaker, agent and type: a preference does not become part of a fact."""
+    mine, theirs = one.memory, other.memory
+    return (mine.name, mine.agent_id, mine.memory_type) == (theirs.name, theirs.agent_id, theirs.memory_type)

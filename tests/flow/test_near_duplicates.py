@@ -73,3 +73,34 @@ def test_each_speaker_and_each_agent_has_its_own(sync: Engine) -> None:
 
     assert {(one.name, one.agent_id) for one in sync.list("ada")} == {("Ada", None), ("Bob", None), ("Ada", "waiter")}
     assert all(one.tier is Tier.LONG_TERM for one in sync.list("ada"))
+
+
+def test_a_preference_does_not_become_part_of_a_fact(sync: Engine) -> None:
+    sync.remember("ada", "I love sushi", "fact", importance=0.6)
+    sync.remember("ada", "I really love sushi", "preference", importance=0.6)
+    sync.consolidate("ada", everything=True)
+
+    assert [str(one.memory_type) for one in sync.list("ada")] == ["preference", "fact"]
+
+
+def test_a_crash_before_the_joined_item_is_removed_doubles_nothing(
+    sync: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The item is still there beside what it became part of; the next run joins it once more and removes it."""
+    for at, said in enumerate(LONG[0]):
+        sync.remember("ada", said, "fact", importance=0.6, id=f"m{at}")
+    items = sync._opening.rooms().parts.items
+    with monkeypatch.context() as dying:
+        dying.setattr(type(items), "remove", _die)
+        with pytest.raises(KeyboardInterrupt):
+            sync.consolidate("ada", everything=True)
+    assert len(sync.list("ada")) == len(LONG[0])
+
+    sync.consolidate("ada", everything=True)
+
+    (one,) = sync.list("ada")
+    assert sorted((one.id, *one.source_ids)) == [f"m{at}" for at in range(len(LONG[0]))]
+
+
+def _die(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
