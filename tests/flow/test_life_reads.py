@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -130,3 +131,26 @@ def test_reading_while_consolidating_doubles_no_read(sync: Engine) -> None:
     found = sync.list("ada")
     assert [one.id for one in found] == [stored.id]
     assert hits - 4 <= found[0].access_count <= hits == 41
+
+
+def test_whoever_looks_while_a_snapshot_follows_a_move_sees_what_is_moved(
+    sync: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other threads read the snapshot between the two tiers' changes: an item leaves it only after its record came."""
+    stored = sync.remember("ada", "we painted the garden gate green", importance=0.1)
+    sync.recall("ada", "gate")
+    rooms = sync._opening.rooms()
+    (snapshot, _), changes, seen = rooms.snapshots.get("ada"), rooms.parts.records.changes, list[bool]()
+
+    def looked(*asked: Any, **how: Any) -> Any:
+        seen.append(snapshot.row_of(stored.id) is not None)
+        return changes(*asked, **how)
+
+    rooms.snapshots._held.pop("ada")  # what moves it follows a snapshot of its own
+    sync.consolidate("ada", everything=True)
+    rooms.snapshots._held["ada"] = snapshot
+    monkeypatch.setattr(type(rooms.parts.records), "changes", lambda _, *asked, **how: looked(*asked, **how))
+    rooms.snapshots.get("ada")
+
+    assert seen == [True]
+    assert snapshot.entry(snapshot.row_of(stored.id) or 0).memory.tier is Tier.LONG_TERM
