@@ -52,6 +52,16 @@ def test_after_consolidation_the_current_value_leads_and_the_old_source_says_unt
     assert sum(part.contribution for part in old.explanation.values()) == pytest.approx(old.score, abs=1e-6)
 
 
+def test_an_old_source_counts_about_half_of_what_it_counted_before(changed: Engine) -> None:
+    before = changed.recall("ada", ASKED, k=30, touch=False)
+    changed.consolidate("ada")
+    after = changed.recall("ada", ASKED, k=30, touch=False)
+
+    was = before[places(before)["old"]].explanation["relevance"].value
+    now = after[places(after)["old"]].explanation["relevance"].value
+    assert 0.3 * was < now < 0.7 * was
+
+
 def test_the_memory_itself_is_as_it_was(changed: Engine) -> None:
     changed.consolidate("ada")
     changed.recall("ada", ASKED, k=30)
