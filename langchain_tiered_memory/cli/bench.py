@@ -12,7 +12,8 @@ import typer
 from langchain_tiered_memory.cli import bench_tables
 from langchain_tiered_memory.cli.asking import Recipe
 from langchain_tiered_memory.cli.common import FAILED, confirmed, ending
-from langchain_tiered_memory.cli.screen import Screen, jsonable, plain
+from langchain_tiered_memory.cli.following import following
+from langchain_tiered_memory.cli.screen import Screen, jsonable
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.errors import InvalidInput
 
@@ -124,13 +125,20 @@ def _measured(screen: Screen, asked: _Asked) -> Report:
     from langchain_tiered_memory.bench.report import reported
     from langchain_tiered_memory.embedding import default_embedder
 
-    with screen.progress() as progress:
-        task = progress.add_task(plain(f"reading {asked.source}", 60), total=None)
+    with following(screen, "nothing was measured to its end, and nothing is written") as shown:
+        shown("reading", 0, None)
         corpus = READERS[asked.benchmark](asked.source, asked.limit)
         if not corpus.talks:
             raise InvalidInput(asked.benchmark, str(asked.source), "it has no question whose evidence is known")
+        shown("reading", 1, 1)
         total = sum(work(talk, asked.roles) for talk in corpus.talks)
-        progress.update(task, description=plain(f"measuring {asked.source.name}", 60), total=total)
+        done = 0
+
+        def tick(by: int) -> None:
+            nonlocal done
+            done += by
+            shown("measuring", done, total)
+
         weights: RankingWeights = getattr(RankingWeights, asked.recipe)
         embedder = default_embedder()
         rows = tuple(
@@ -140,7 +148,7 @@ def _measured(screen: Screen, asked: _Asked) -> Report:
                 weights=weights,
                 k=asked.k,
                 roles=asked.roles,
-                tick=lambda done: progress.advance(task, done),
+                tick=tick,
             )
         )
     return reported(

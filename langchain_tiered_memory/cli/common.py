@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 """Exit codes: it did not work; it was asked in a way that cannot work; Ctrl-C."""
-STOPPED = "stopped: what was written until now stays, and the command can be given again"
+STAYS = "what was written until now stays, and the command can be given again"
 DEFAULT_PATH = "./memory"
 IN_MEMORY = ":memory:"
 DEFAULT_USER = "me"
@@ -174,7 +174,7 @@ def ending(screen: Screen) -> Iterator[None]:
         screen.complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None))
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
-        screen.note(STOPPED)
+        screen.note(f"stopped: {STAYS}")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,8 +18,12 @@ from langchain_tiered_memory.cli.common import (
     json_object,
     text_of,
 )
+from langchain_tiered_memory.cli.following import Following, following
 from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.reports import ForgetReceipt
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.core.ports import Embedder
 
 
 def add_to(app: typer.Typer) -> None:
@@ -92,13 +97,7 @@ def consolidate(
     everything: Annotated[bool, typer.Option("--everything", help="Take every short-term item, read or not.")] = False,
 ) -> None:
     """Turn what earned it into long-term memory, and add the facts that episodes state."""
-    from langchain_tiered_memory.cli.watched import Watched
-    from langchain_tiered_memory.embedding import default_embedder
-
-    watched = Watched(default_embedder())
-    with store.screen.progress() as progress, store.opened(settle=True, embedder=watched) as memory:
-        task = progress.add_task("looking for facts", total=None)
-        watched.tick = lambda texts: progress.update(task, description="embedding facts", advance=texts)
+    with following(store.screen) as shown, store.opened(settle=True, embedder=_embedder(shown)) as memory:
         report = memory.consolidate(store.user_id, everything=everything)
     store.screen.show(report, render.consolidated(report))
 
@@ -128,7 +127,7 @@ def maintain(
     pinned ones, preferences and what holds now. Look first with --dry-run: what is forgotten is gone for good.
     """
     policy = fading.policy(older_than, unused_for, importance_below, at_most, outdated=outdated)
-    with store.opened(forgetting=policy) as memory:
+    with following(store.screen) as shown, store.opened(forgetting=policy, embedder=_embedder(shown)) as memory:
         report = memory.maintain(store.user, compact=compact, dry_run=dry_run)
         told = fading.contents(memory, report) if dry_run else {}
     store.screen.show(report, render.figures(report, leave_out=("chosen",)), *fading.chosen(report, told))
@@ -168,14 +167,16 @@ def _warn(store: Store, receipt: ForgetReceipt) -> None:
 
 def reindex(store: Store) -> None:
     """Embed what lacks a vector of the model in use, and write the vector index anew. Interrupted, it goes on later."""
-    from langchain_tiered_memory.cli.watched import Watched
-    from langchain_tiered_memory.embedding import default_embedder
-
-    watched = Watched(default_embedder())
-    with store.screen.progress() as progress, store.opened(embedder=watched) as memory:
-        task = progress.add_task("embedding", total=memory.status(store.user).pending)
-        watched.tick = lambda texts: progress.advance(task, texts)
+    with following(store.screen) as shown, store.opened(embedder=_embedder(shown)) as memory:
         report = memory.reindex(store.user)
     store.screen.show(report, render.figures(report))
     if report.failed:
         raise typer.Exit(FAILED)
+
+
+def _embedder(shown: Following) -> Embedder:
+    """Return the default embedder, telling how far it is in what is embedded at once."""
+    from langchain_tiered_memory.cli.watched import Watched
+    from langchain_tiered_memory.embedding import default_embedder
+
+    return Watched(default_embedder(), partial(shown.between, "embedding"))

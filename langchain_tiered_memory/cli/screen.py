@@ -81,8 +81,11 @@ class Screen:
         """Say in one sentence what went wrong, on standard error."""
         self.err.print(Text.assemble(("error: ", "wrong"), plain(sentence, 1_000)), soft_wrap=True)
 
-    def progress(self) -> Progress:
-        """Return a progress display on standard error; it shows nothing unless somebody looks on."""
+    def progress(self, *, wanted: bool = True) -> Progress:
+        """Return a progress display on standard error; it shows nothing unless it is wanted and somebody looks on.
+
+        The stream itself is asked whether it is a terminal: FORCE_COLOR makes rich take a log for one.
+        """
         from rich.progress import (
             BarColumn,
             Progress,
@@ -101,5 +104,5 @@ class Screen:
             TextColumn("left"),
             console=self.err,
             transient=True,
-            disable=not self.err.is_terminal,
+            disable=not wanted or self.json or self.err.is_dumb_terminal or not self.err.file.isatty(),
         )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 import typer
 
 from langchain_tiered_memory.cli import render
-from langchain_tiered_memory.cli.common import FAILED, Store, command, confirmed, instant
+from langchain_tiered_memory.cli.common import FAILED, STAYS, Store, command, confirmed, instant
+from langchain_tiered_memory.cli.following import following
 from langchain_tiered_memory.cli.imported import JSONL, OPENAI, Imported, Kind, imported, views
-from langchain_tiered_memory.cli.screen import plain
 from langchain_tiered_memory.core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ def import_(
         source_user=source_user,
     )
     reading = _reading(source, format, options)
-    with store.screen.progress() as progress:
-        task = progress.add_task(plain(f"reading {file}", 60), total=1.0 if source.size or reading else None)
+    with following(store.screen, "nothing was changed" if dry_run else STAYS) as shown:
+        shown(f"reading {file}", 0, 1 if source.size or reading else None)
 
         def seen(share: float) -> None:
-            progress.update(task, completed=share)
+            shown(f"reading {file}", share, 1)
 
         if reading is None:
             report = _of_ours(store, source, format, options, seen, dry_run=dry_run)
@@ -197,13 +197,15 @@ def export(
     ):
         store.screen.complain(f"{file} exists and stays as it is: --force, or a yes, is needed")
         raise typer.Exit(FAILED)
-    with store.opened(index=False) as memory:
-        if file != STANDARD_INPUT:
-            report = memory.export_user(store.user_id, file)
-            store.screen.show(report, render.figures(report, leave_out=("merged", "skipped")))
-            return
-        report = memory.export_user(store.user_id, cast("TextIO", _Bytes()))
-        typer.get_binary_stream("stdout").flush()
+    to = cast("TextIO", _Bytes()) if file == STANDARD_INPUT else file
+    piped = not typer.get_binary_stream("stdout").isatty()
+    stays = "what was written is cut off there" if file == STANDARD_INPUT else f"{file} was not written"
+    with following(store.screen, stays, bars=piped or file != STANDARD_INPUT), store.opened(index=False) as memory:
+        report = memory.export_user(store.user_id, to)
+    if file != STANDARD_INPUT:
+        store.screen.show(report, render.figures(report, leave_out=("merged", "skipped")))
+        return
+    typer.get_binary_stream("stdout").flush()
     told = render.counted(report.memories, "memory", "memories"), render.counted(report.messages, "message")
     store.screen.note(f"{' and '.join(told)} exported")
 

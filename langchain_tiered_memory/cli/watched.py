@@ -16,9 +16,9 @@ _AT_ONCE = 16
 class Watched:
     """An embedder that tells how far it is; vectors and identity are those of the one inside."""
 
-    def __init__(self, inside: Embedder) -> None:
+    def __init__(self, inside: Embedder, tick: Callable[[int], object]) -> None:
         self._inside = inside
-        self.tick: Callable[[int], object] = _unseen
+        self._tick = tick
 
     @property
     def model_id(self) -> str:
@@ -31,13 +31,9 @@ class Watched:
         for start in range(0, len(texts), _AT_ONCE):
             some = texts[start : start + _AT_ONCE]
             rows.append(self._inside.embed_documents(some))
-            self.tick(len(some))
+            self._tick(len(some))
         return np.concatenate(rows) if rows else self._inside.embed_documents(texts)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question."""
         return self._inside.embed_query(text)
-
-
-def _unseen(_: int) -> None:
-    """Tell nobody."""

@@ -28,6 +28,7 @@ from langchain_tiered_memory.core.merging import Merging
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, ExtractedFact, Placed
+from langchain_tiered_memory.core.progress import Progress
 from langchain_tiered_memory.core.question import is_due, is_lost
 from langchain_tiered_memory.core.reports import ConsolidationReport
 from langchain_tiered_memory.core.snapshots import Snapshots
@@ -67,15 +68,18 @@ class Consolidation:
         items = self.sort(user_id, now, everything=everything, reads=True)
         report = ConsolidationReport(kept=items.kept)
         run = begin(self._parts.extractor, partial(near, self._parts, self._snapshots, user_id))
+        taken = {entry.memory.id for entry in items.promote}  # what failed is not asked again in the same run
+        progress = Progress("consolidating", lambda: len(taken.union(self._unconsumed(user_id))))
         for batch in _batches(items.promote):
             report = _sum(report, self._batch(user_id, batch, partial(self._bodies, user_id, batch), run, now))
-        taken = {entry.memory.id for entry in items.promote}  # what failed is not asked again in the same run
+            progress.advance(len(batch))
         for sources in _batches([one for one in self._unconsumed(user_id) if one not in taken]):
             if run.spent:
                 report = replace(report, waiting=report.waiting + len(sources))
             else:
                 read = partial(self._parts.records.get, user_id, sources)
                 report = _sum(report, self._batch(user_id, (), read, run, now))
+            progress.advance(len(sources))
         gone = self.let_go(user_id, items.let_go)
         return replace(report, expired=gone, model_calls=run.calls, model_tokens=run.tokens)
 
@@ -116,7 +120,7 @@ class Consolidation:
 
     def promote(self, user_id: str, entries: Sequence[Entry], now: datetime) -> int:
         """Move items to long-term memory as they are, without extracting facts; return how many moved."""
-        moved = 0
+        moved, progress = 0, Progress("promoting", lambda: len(entries))
         for batch in _batches(entries):
             since = self._parts.records.begin(user_id)
             bodies = self._bodies(user_id, batch)
@@ -128,6 +132,7 @@ class Consolidation:
                 return moved
             moved += len(bodies)
             self._clear(user_id, batch, bodies, now, since)
+            progress.advance(len(batch))
         return moved
 
     def _batch(

@@ -10,6 +10,7 @@ from langchain_tiered_memory.core.forgetting import Forgetting
 from langchain_tiered_memory.core.model import Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.policy import Choice, choose
+from langchain_tiered_memory.core.progress import Progress
 from langchain_tiered_memory.core.question import is_due, is_lost
 from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.core.snapshots import Snapshots
@@ -44,11 +45,13 @@ class Fading:
         chosen = self._chosen(user_id)
         due, left = chosen[: settings.most_per_run], len(chosen[settings.most_per_run :])
         gone: list[Choice] = []
+        progress = Progress("forgetting", lambda: len(due))
         for start in range(0, len(due), settings.batch):
             batch = dict(due[start : start + settings.batch])
             versions = {choice.memory.id: version for choice, version in batch.items()}
             removed = self._forgetting.let_go(user_id, versions, BY)
             gone += [choice for choice in batch if choice.memory.id in removed]
+            progress.advance(len(batch))
         return gone, left
 
     def _chosen(self, user_id: str, *, coming: bool = False) -> list[tuple[Choice, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,15 @@ from langchain_tiered_memory.core.errors import BackendUnavailable, EmbeddingErr
 from langchain_tiered_memory.core.model import Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import MemoryStore, PassageVector
+from langchain_tiered_memory.core.progress import Progress, one_by_one
 from langchain_tiered_memory.core.reports import ReindexReport
 from langchain_tiered_memory.core.snapshots import Snapshots
 
 logger = logging.getLogger("langchain_tiered_memory.indexing")
 
 MODEL_KEY = "embedding_model"
+_COUNTED = 20_000
+"""Vectors that are loaded at most to be counted."""
 
 Missing = tuple[str, tuple[int, ...]]
 """A memory's id and the passages that lack a vector."""
@@ -74,6 +77,18 @@ class Indexing:
                 limit -= len(numbers[:limit])
         return sum(self._embed(user_id, self._store(tier), rows) for tier, rows in missing.items())
 
+    def embedding(self, user_id: str) -> Iterator[int]:
+        """Embed all that lack a vector, and yield how many were after each batch.
+
+        Raises:
+            EmbeddingError: The model failed; what was embedded before stays.
+            BackendUnavailable: A store did not answer.
+        """
+        progress = Progress("embedding", lambda: self._pending(user_id))
+        while done := self.embed_pending(user_id, self._parts.settings.maintenance.batch):
+            progress.advance(done)
+            yield done
+
     def sync_index(self, user_id: str | None = None) -> tuple[int, int]:
         """Bring the vector index up to the truth, of one user or of all; return vectors written and removed.
 
@@ -87,6 +102,7 @@ class Indexing:
             return 0, 0
         batch = self._parts.settings.maintenance.batch
         removed = written = 0
+        progress = Progress("indexing", lambda: self._waiting(user_id))
         with self._lock:
             while doomed := records.removals(user_id, batch):
                 for user, refs in doomed.items():
@@ -98,6 +114,7 @@ class Indexing:
                     index.upsert(user, rows)
                     index.delete(user, sorted(records.mark(user, indexed=rows)))
                     written += len(rows)
+                    progress.advance(len(rows))
         return written, removed
 
     def drop(self, user_id: str) -> None:
@@ -113,9 +130,9 @@ class Indexing:
         """
         embedded = indexed = 0
         failed: list[str] = []
-        for user_id in user_ids:
+        for user_id in one_by_one("serving users", list(user_ids)):
             try:
-                while done := self.embed_pending(user_id, self._parts.settings.maintenance.batch):
+                for done in self.embedding(user_id):
                     embedded += done
                 if self._parts.index is not None:
                     self._empty(user_id)
@@ -132,6 +149,17 @@ class Indexing:
             self._parts.records.mark_unindexed(user_id)
             if self._parts.index is not None:
                 self._parts.index.drop(user_id)
+
+    def _pending(self, user_id: str) -> int:
+        """Return how many passages of the user lack a vector."""
+        snapshot, _ = self._snapshots.get(user_id)
+        with snapshot.lock:
+            return sum(len(numbers) for _, numbers in snapshot.pending())
+
+    def _waiting(self, user_id: str | None) -> int:
+        """Return how many vectors the index lacks; of very many the number that it may lack at most."""
+        found = sum(map(len, self._parts.records.unindexed(user_id, _COUNTED).values()))
+        return found if found < _COUNTED or user_id is None else self._parts.records.vector_count(user_id)
 
     def _store(self, tier: Tier) -> MemoryStore:
         return self._parts.items if tier is Tier.SHORT_TERM else self._parts.records

@@ -17,6 +17,7 @@ from langchain_tiered_memory.core.model import Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.policy import Choice
 from langchain_tiered_memory.core.ports import Entry
+from langchain_tiered_memory.core.progress import one_by_one
 from langchain_tiered_memory.core.question import is_due
 from langchain_tiered_memory.core.reports import MaintenanceReport, PolicyChoice
 from langchain_tiered_memory.core.sessions import Sessions
@@ -60,7 +61,7 @@ class Maintenance:
         report = MaintenanceReport(dry_run=dry_run)
         if not dry_run:
             report = self._step(report, lambda: self._finish(user_id, report))
-        for user in self.users() if user_id is None else (user_id,):
+        for user in one_by_one("serving users", self.users() if user_id is None else (user_id,)):
             report = self._user(user, report, models=models)
         ttl = self._parts.settings.working.transcript_ttl
         if ttl is not None and not dry_run:
@@ -155,7 +156,7 @@ class Maintenance:
 
     def _embed(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
         embedded = report.embedded
-        while done := self._indexing.embed_pending(user_id, self._parts.settings.maintenance.batch):
+        for done in self._indexing.embedding(user_id):
             embedded += done
         return replace(report, embedded=embedded)
 

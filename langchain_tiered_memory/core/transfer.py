@@ -18,6 +18,7 @@ from langchain_tiered_memory.core.messages import to_message
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, MESSAGE_FIELDS, Memory, Message, Tier, to_utc
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Change, Entry, StoredMessage
+from langchain_tiered_memory.core.progress import Progress
 from langchain_tiered_memory.core.question import is_lost
 from langchain_tiered_memory.core.reports import TransferReport
 from langchain_tiered_memory.core.snapshots import Snapshots
@@ -85,15 +86,19 @@ class Transfer:
             kept = (entry for entry in snapshot.entries() if not is_lost(entry, now, keeps))
             heads = sorted(kept, key=lambda entry: entry.order)
         order_of = {entry.memory.id: entry.order for entry in heads}
+        progress = Progress("exporting", lambda: len(heads) + sum(self._talks(user_id).values()))
         for start in range(0, len(heads), _BATCH):
             batch = [entry.memory for entry in heads[start : start + _BATCH]]
             for memory in bodies_of(self._parts, user_id, batch):
                 yield _line({"kind": "memory", "order": order_of[memory.id], **_plain(asdict(memory))})
-        for session_id in sorted(filter(is_talk, self._parts.transcripts.sessions(user_id))):
-            for one in self._messages(user_id, session_id):
+            progress.advance(len(batch))
+        for session_id in sorted(self._talks(user_id)):
+            told = self._messages(user_id, session_id)
+            for one in told:
                 fields_of = {name: getattr(one.message, name) for name in MESSAGE_FIELDS}
                 where = {"session_id": session_id, "agent_id": one.agent_id}
                 yield _line({"kind": "message", **where, **_plain(fields_of)})
+            progress.advance(len(told))
 
     def load(self, user_id: str, lines: Iterable[str]) -> TransferReport:
         """Merge lines written by `lines` into a user; what was forgotten stays so. All go to long-term memory.
@@ -113,9 +118,12 @@ class Transfer:
             else:
                 memory, order = memory_in(row, f"line {number}", self._limit)
                 memories.append((replace(memory, user_id=user_id), order))
+        progress = Progress("importing", lambda: len(memories) + len(messages))
         for start in range(0, len(memories), _BATCH):
-            report = self._apply(user_id, memories[start : start + _BATCH], report)
-        return self._append(user_id, messages, report)
+            batch = memories[start : start + _BATCH]
+            report = self._apply(user_id, batch, report)
+            progress.advance(len(batch))
+        return self._append(user_id, messages, report, progress)
 
     def _apply(self, user_id: str, memories: Sequence[_Ordered], report: TransferReport) -> TransferReport:
         entries = [self._entry(memory, order) for memory, order in memories]
@@ -152,7 +160,9 @@ class Transfer:
         entry = self._admission.entry(memory, self._parts.clock(), repeatable=False)
         return entry if order is None else replace(entry, order=order)
 
-    def _append(self, user_id: str, messages: list[StoredMessage], report: TransferReport) -> TransferReport:
+    def _append(
+        self, user_id: str, messages: list[StoredMessage], report: TransferReport, progress: Progress
+    ) -> TransferReport:
         by_session: dict[str, list[StoredMessage]] = {}
         for one in messages:
             by_session.setdefault(one.session_id, []).append(one)
@@ -161,6 +171,7 @@ class Transfer:
             new = self._parts.transcripts.append(user_id, session_id, group, placed=True)
             added += sum(new)
             merged += len(new) - sum(new)
+            progress.advance(len(group))
         return replace(report, messages=added, merged=report.merged + merged)
 
     @property
@@ -171,6 +182,10 @@ class Transfer:
         message, session_id, agent_id = message_in(row, where, self._limit)
         counter = self._parts.counter
         return StoredMessage(message, 0, counter.message(message), counter.name, agent_id, session_id)
+
+    def _talks(self, user_id: str) -> dict[str, int]:
+        """Return how many messages each session has in which something was said."""
+        return {one: count for one, count in self._parts.transcripts.sessions(user_id).items() if is_talk(one)}
 
     def _messages(self, user_id: str, session_id: str) -> list[StoredMessage]:
         found: list[StoredMessage] = []
