@@ -58,12 +58,17 @@ class Machine:
         self._command = self._command[len(_LIMITED) + 1 :]
 
     def start(self) -> None:
-        """Start it on the data it left, and wait for its first answer."""
+        """Start it on the data it left, and wait for its first answer.
+
+        Raises:
+            ServerUnavailableError: It did not come.
+        """
         self._process = servers._start(self._command, self._folder, self._account)
         deadline = time.monotonic() + 60
         while not self._answers():
-            assert time.monotonic() < deadline, servers._log(self._folder)
-            assert self._process.poll() is None, servers._log(self._folder)
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                message = f"{self._command[0]} does not answer:\n{servers._log(self._folder)}"
+                raise servers.ServerUnavailableError(message)
             time.sleep(0.05)
 
     def kill(self) -> None:

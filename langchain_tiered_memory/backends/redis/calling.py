@@ -7,6 +7,7 @@ all commands of a recall together, and after that not at all for a while.
 from __future__ import annotations
 
 import os
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -31,6 +32,8 @@ _PER_BYTE = 1 / 10_000_000
 """Seconds more for each byte that is sent."""
 _NEARLY = 0.9
 """Who waited for this share of the deadline has waited long enough to know."""
+_OF_AUTHORITIES = "name the file of the authority that issued it, as in rediss://host:6379/0?ssl_ca_certs=/path/ca.pem"
+_OF_NAMES = "connect to a name or an address that it holds"
 
 Ask = Callable[[tuple[Any, ...]], Any]
 
@@ -204,11 +207,12 @@ class Caller:
                 (self.breaker.failed if wait.telling else self.breaker.failed_this_once)()
                 raise BackendUnavailable(NAME, operation, _reason(error)) from error
             except redis.ConnectionError as error:
-                refused = isinstance(error, redis.AuthenticationError | redis.BusyLoadingError)
+                distrust = _distrust(error)
+                refused = distrust or isinstance(error, redis.AuthenticationError | redis.BusyLoadingError)
                 if tries and not refused:
                     continue
                 (self.breaker.answered if refused else self.breaker.failed)()
-                raise BackendUnavailable(NAME, operation, _reason(error)) from error
+                raise BackendUnavailable(NAME, operation, distrust or _reason(error)) from error
             except redis.RedisError as error:
                 self.breaker.answered()
                 raise BackendUnavailable(NAME, operation, _reason(error)) from error
@@ -273,6 +277,17 @@ class GivenCaller(Caller):
                     self._threads = ThreadPoolExecutor(_THREADS, "tiered-memory-redis")
                     self._process = os.getpid()
         return self._threads
+
+
+def _distrust(error: BaseException) -> str | None:
+    """Say what is wrong with the server's certificate, and what to do, if that is why there is no connection."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None:
+        return None
+    remedy = _OF_NAMES if "mismatch" in cause.verify_message else _OF_AUTHORITIES
+    return f"its certificate is not trusted ({cause.verify_message.rstrip('.')[:_REASON_LENGTH]}): {remedy}"
 
 
 def _reason(error: BaseException) -> str:

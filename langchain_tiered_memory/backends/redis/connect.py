@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 from inspect import iscoroutinefunction
+from pathlib import Path
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from langchain_tiered_memory.backends.redis.calling import HURRIED, Caller, GivenCaller
-from langchain_tiered_memory.core.errors import ConfigError
+from langchain_tiered_memory.core.errors import ConfigError, shown
+
+_FILES = ("ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile")
+"""What a URL may say of TLS that names a file or a folder."""
 
 
 def connect(client_or_url: object, timeout: timedelta, pause: timedelta) -> Caller:
@@ -58,5 +62,9 @@ def _from_url(url: str, seconds: float) -> redis.Redis:
             "or rediss:// for TLS, or unix:// for a socket"
         ) from None
     pool = client.connection_pool
+    for name in _FILES:
+        path = pool.connection_kwargs.get(name)
+        if path and not Path(path).exists():  # the driver would say so of every command, and not of what
+            raise ConfigError(f"the Redis URL's {name}={shown(path)} cannot be used: there is no such file")
     pool.connection_class = HURRIED.get(pool.connection_class, pool.connection_class)
     return client
