@@ -97,8 +97,8 @@ def import_(
 ) -> None:
     """Add what a file holds to a user's memory. Importing a file again adds nothing.
 
-    Of other programs: ChatGPT's conversations.json, WhatsApp's text, messages of LangChain and LlamaIndex, mem0's
-    history or get_all. They go to long-term memory with their own dates.
+    Of other programs: ChatGPT's export, WhatsApp's "export chat", messages of LangChain and LlamaIndex, mem0's history
+    or get_all. They go to long-term memory with their own dates. A ZIP is read as it was downloaded.
 
     Of ours: an export; JSON Lines of memories with content and any argument of remember; messages with role and
     content, as a JSON array, as JSON Lines, or under "messages". Messages go through a session, so that they are
@@ -121,10 +121,11 @@ def import_(
     )
     reading = _reading(source, format, options)
     with following(store.screen, "nothing was changed" if dry_run else STAYS) as shown:
-        shown(f"reading {file}", 0, 1 if source.size or reading else None)
+        step = f"reading {'standard input' if file == STANDARD_INPUT else file}"
+        shown(step, 0, 1 if source.size or reading else None)
 
         def seen(share: float) -> None:
-            shown(f"reading {file}", share, 1)
+            shown(step, share, 1)
 
         if reading is None:
             report = _of_ours(store, source, format, options, seen, dry_run=dry_run)
@@ -169,7 +170,7 @@ def _of_ours(
             with store.opened(make=True, settle=True) as memory:
                 report = ours.IMPORTS[kind](memory, store.user_id, elements, name)
     because = "it was said so" if form is not Form.AUTO else f"its first element is one of {kind}"
-    return replace(report, format=found, because=because)
+    return replace(report, format=found, because=because, notes=tuple(filter(None, [source.note])))
 
 
 def _texts(lines: Iterable[bytes], size: int, seen: Callable[[float], object]) -> Iterator[str]:

@@ -29,12 +29,18 @@ class Limits:
         depth: Most levels of lists and objects.
         things: Most messages or memories in one file, stored or skipped.
         bytes: Most bytes of a stream, which has to be kept while it is looked through.
+        members: Most files in a ZIP.
+        unpacked: Most bytes of what is read of a ZIP, unpacked.
+        ratio: Most bytes that one packed byte may stand for. Chats come to about ten.
     """
 
     characters: int = 40_000_000
     depth: int = 100
     things: int = 2_000_000
     bytes: int = 1_000_000_000
+    members: int = 50_000
+    unpacked: int = 4_000_000_000
+    ratio: int = 200
 
 
 @dataclass(frozen=True, slots=True)

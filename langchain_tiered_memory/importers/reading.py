@@ -79,6 +79,7 @@ class Reading:
             InvalidInput: It is no file of this format, or goes beyond the limits.
         """
         self._begin()
+        self._notes += filter(None, [self._source.note])
         maker = Maker(self.format, self._options)
         for one in self._found(maker):
             self._read += 1
@@ -124,7 +125,9 @@ class Reading:
             return _JSON[self.format](self._elements(), self._options, maker, tell)
         if is_database(self._source.head()):
             if self._source.path is None:
-                raise InvalidInput("file", "SQLite", "a database is read from its place: give the path")
+                raise InvalidInput(
+                    "file", "SQLite", "a database is read from its place: give the path, of a ZIP unpacked"
+                )
             return mem0.read_history(self._source.path, maker, tell)
         if self._options.source_user is None:
             mem0.only_user(self._elements())
@@ -152,7 +155,8 @@ def read(
     Their ids come from the file, so that the same file again adds nothing, and a longer one the rest.
 
     Args:
-        file: A path, or an open file; of a stream what is read is kept until it is done.
+        file: A path, or an open file; of a stream what is read is kept until it is done. Of a ZIP what is meant in it
+            is read: conversations.json (ChatGPT, in parts too), WhatsApp's chat, or else the only text.
         format: "chatgpt", "whatsapp", "langchain", "llamaindex" or "mem0"; "auto" looks into the file.
         me: The user's name in a chat of several people; what the others said has the role "other".
         day_first: Whether 1/2 is the first of February; None lets the whole file decide.

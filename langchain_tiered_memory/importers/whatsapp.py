@@ -82,7 +82,7 @@ def _session(source: Source, options: Options, people: dict[str, int]) -> str:
     if options.session is not None:
         return options.session
     named = _COPY.sub("", source.name)
-    if source.path is None or _NAMED.match(named):
+    if not source.named or _NAMED.match(named):
         others = sorted(name for name in people if name != options.me)[:_PEOPLE]
         return f"WhatsApp {' & '.join(others)}" if others else "WhatsApp"
     return named

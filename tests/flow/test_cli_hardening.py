@@ -229,7 +229,7 @@ def test_an_import_that_is_stopped_keeps_what_it_wrote_and_goes_on_later(ltm: Ru
         said = child.communicate()[1].decode()
 
     assert child.returncode == 130
-    assert said.startswith("stopped: ")
+    assert said.startswith("stopped while reading standard input: what was written until now stays")
     assert said.count("\n") == 1
     assert held(ltm) == 100
     assert json.loads(ltm("import", "-", "--json", given="".join(rows)).stdout)["memories"] == 50

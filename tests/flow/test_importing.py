@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from typer.testing import CliRunner
@@ -51,8 +53,8 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def held(memory: Engine) -> dict[str, str]:
-    return {one.id: one.content for one in memory.list("ada", limit=1_000)}
+def held(memory: Engine, user: str = "ada") -> dict[str, str]:
+    return {one.id: one.content for one in memory.list(user, limit=1_000)}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -72,6 +74,55 @@ def test_a_file_is_imported_once_by_both_doors(memory: Engine, told: Run, tmp_pa
     assert dry["reasons"] == first.skipped
     assert told("import", name, "--user", "ada")["merged"] == stored
     assert told("import", name, "--user", "bob")["memories"] == stored
+
+
+def test_a_zip_adds_nothing_to_what_was_imported_from_its_file(memory: Engine, told: Run, tmp_path: Path) -> None:
+    for name, (text, stored, skipped) in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with ZipFile(tmp_path / f"{name}.zip", "w", ZIP_DEFLATED) as archive:
+            archive.writestr("photo.jpg", b"\xff\xd8")
+            archive.writestr(name, text)
+        importers.remember(memory, "ada", importers.read(tmp_path / name))
+        memory.close()
+
+        dry = told("import", f"{name}.zip", "--dry-run", "--user", "ada")
+        assert (dry["memories"], dry["skipped"], dry["notes"][0]) == (
+            stored,
+            skipped,
+            f"read from the ZIP: '{name}', of 2 files in it",
+        )
+        for file, given in ((f"{name}.zip", None), ("-", (tmp_path / f"{name}.zip").read_bytes())):
+            report = told("import", file, "--user", "ada", given=given)
+            assert (report["memories"], report["merged"]) == (0, stored)
+
+
+def test_our_own_export_is_read_from_a_zip_too(memory: Engine, told: Run, tmp_path: Path) -> None:
+    memory.remember("ada", "the \ud83d spare key", tier="long_term")
+    memory.export_user("ada", tmp_path / "ada.jsonl")
+    memory.close()
+    with ZipFile(tmp_path / "ada.zip", "w", ZIP_DEFLATED) as archive:
+        archive.write(tmp_path / "ada.jsonl", "ada.jsonl")
+
+    first, again = told("import", "ada.zip", "--user", "bob"), told("import", "ada.zip", "--user", "bob")
+
+    assert (first["memories"], first["merged"], again["memories"], again["merged"]) == (1, 0, 0, 1)
+    assert first["notes"] == ["read from the ZIP: 'ada.jsonl', of 1 file in it"]
+    assert held(memory, "bob") == held(memory)
+
+
+@pytest.mark.parametrize("kind", ["file", "stream", "zip"])
+def test_it_is_told_how_far_the_file_was_read(tmp_path: Path, kind: str) -> None:
+    lines = "".join(f"1.2.23, 9:00 - Ada: plum number {number}\n" for number in range(3_000))
+    (tmp_path / "chat.txt").write_text(lines, encoding="utf-8")
+    with ZipFile(tmp_path / "chat.zip", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("chat.txt", lines)
+    files = {"file": tmp_path / "chat.txt", "stream": io.StringIO(lines), "zip": tmp_path / "chat.zip"}
+    shares: list[float] = []
+    importers.remember(None, "ada", importers.read(files[kind]), shares.append)
+
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 5
+    assert (shares[0] < 0.3, shares[-1]) == (True, 1.0)
 
 
 def test_recall_shows_who_said_it_and_when(memory: Engine) -> None:
@@ -157,7 +208,8 @@ def test_ctrl_c_keeps_whole_batches_and_the_command_goes_on_later(tmp_path: Path
     child.send_signal(signal.SIGINT)
     said = child.communicate()[1].decode()
 
-    assert (child.returncode, said.startswith("stopped: "), said.count("\n")) == (130, True, 1)
+    assert child.returncode == 130
+    assert re.fullmatch(r"stopped while reading chat\.txt, at \d+%: what was written until now stays, .+\n", said)
     before = _count(tmp_path)
     assert before % 100 == 0
     assert before < 400

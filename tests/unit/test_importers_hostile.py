@@ -128,7 +128,15 @@ def test_bytes_that_are_no_utf_8_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "words"), [(ANDROID.encode("utf-16"), "UTF-8"), (b"PK\x03\x04rest", "unpack it first")]
+    ("written", "words"),
+    [
+        (ANDROID.encode("utf-16"), "UTF-8"),
+        (b"PK\x03\x04rest", "damaged"),
+        (b"PK\x05\x06", "damaged"),
+        (b"\x1f\x8b\x08rest", "unpack it first"),
+        (b"7z\xbc\xaf\x27\x1crest", "unpack it first"),
+        (b"Rar!\x1a\x07rest", "unpack it first"),
+    ],
 )
 @pytest.mark.parametrize("format", ["auto", "whatsapp", "chatgpt"])
 def test_what_is_no_text_is_refused_with_what_to_do(written: bytes, words: str, format: str) -> None:
