@@ -269,6 +269,9 @@ class RankingWeights:
     """How many of the most relevant memories are ranked at all, at least 1."""
     most_alike: int = 0
     """How many hits may say nearly the same while there are others among the ranked; 0: any number."""
+    latest_first: bool = False
+    """Whether the best hit gives way to what the same speaker said later and is most like it, when a question is about
+    the present; see `core/latest.py`."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -278,12 +281,18 @@ class RankingWeights:
         demand(abs(total - 1) < _ROUNDING, "weights", total, "the weights must add up to 1")
         demand(self.pool >= 1, "weights.pool", self.pool, "at least 1")
         demand(self.most_alike >= 0, "weights.most_alike", self.most_alike, "at least 0")
+        demand(isinstance(self.latest_first, bool), "weights.latest_first", self.latest_first, "True or False")
 
     def weights(self) -> Mapping[str, float]:
         """Return signal name to weight, in the order of the fields."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"pool", "most_alike"}}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NO_WEIGHTS}
 
 
+_NO_WEIGHTS = frozenset({"pool", "most_alike", "latest_first"})
 RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
-RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=2)
-RankingWeights.RECENT = RankingWeights(relevance=0.70, recency=0.28, importance=0.01, use=0.01, most_alike=2)
+RankingWeights.DEFAULT = RankingWeights(
+    relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=2, latest_first=True
+)
+RankingWeights.RECENT = RankingWeights(
+    relevance=0.70, recency=0.28, importance=0.01, use=0.01, most_alike=2, latest_first=True
+)

@@ -132,6 +132,10 @@ class Postings:
         self._live -= 1
         self._total -= float(self._lengths.values[row])
 
+    def terms(self, row: int) -> tuple[str, ...]:
+        """Return the terms of a row, each once; none of one that was dropped."""
+        return self._terms_of[row]
+
     def scores(self, terms: Iterable[str], previous: Links, following: Links) -> Scores:
         """Return the BM25 score of every row and its surroundings in [0, 1], shape `(rows,)`.
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from langchain_tiered_memory.core import ranking
 from langchain_tiered_memory.core.bodies import items_of
+from langchain_tiered_memory.core.derive import terms_about
 from langchain_tiered_memory.core.diversity import Crowd
 from langchain_tiered_memory.core.errors import BackendUnavailable, TieredMemoryError
+from langchain_tiered_memory.core.latest import AMONG, APART, Said, latest
 from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.patience import waiting_at_most
@@ -23,6 +25,7 @@ from langchain_tiered_memory.core.reports import Explanation
 from langchain_tiered_memory.core.search import Found, Search, Window, past_of
 from langchain_tiered_memory.core.snapshot import Snapshot
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.times import asks_of_the_past
 
 logger = logging.getLogger("langchain_tiered_memory.recall")
 
@@ -59,7 +62,7 @@ class Recall:
         now = self._parts.clock()
         question = replace(question, keeps=self._parts.settings.short_term.promote_importance)
         found = self._search.run(question, text, window, now)
-        ranked = self._ranked(found, question, now, window)
+        found, ranked = self._ranked(found, question, text, now, window)
         hits, failed = self._best(found, ranked, question, text, now)
         if question.neighbors and hits:
             hits += self._beside(found, hits, question, now, window)
@@ -112,7 +115,7 @@ class Recall:
             no = "the session's window shows it already"
         if no is not None:
             return Explanation(memory_id, False, None, None, {}, f"Not recalled: {no}.")  # noqa: FBT003 - by position
-        ranked = self._ranked(found, question, now, window)
+        found, ranked = self._ranked(found, question, question.text, now, window)
         score, signals = float(found.scores[row]), found.explain(row, question)
         if row not in ranked:
             reason = f"Not recalled: not among the {question.weights.pool} most relevant, or below the least score."
@@ -132,7 +135,9 @@ class Recall:
             return Window()
         return self._window(question.user_id, question.session_id)
 
-    def _ranked(self, found: Found, question: Question, now: datetime, window: Window) -> list[int]:
+    def _ranked(
+        self, found: Found, question: Question, text: str, now: datetime, window: Window
+    ) -> tuple[Found, list[int]]:
         """Return the rows that may be returned, best first: the most relevant that nothing speaks against, ranked."""
         snapshot, past = found.snapshot, past_of(found.snapshot)
         pool: list[int] = []
@@ -150,7 +155,10 @@ class Recall:
             pool = [row for row in pool if found.relevance[row] >= least]
         else:
             pool = [row for row in pool if found.scores[row] >= question.min_score]
-        return sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))
+        ranked = sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))
+        if question.weights.latest_first and question.about_now and not asks_of_the_past(text):
+            return _latest_first(found, ranked)
+        return found, ranked
 
     def _best(
         self, found: Found, ranked: Sequence[int], question: Question, text: str, now: datetime
@@ -260,6 +268,30 @@ def _newest(snapshot: Snapshot, row: int) -> tuple[float, int, str]:
     """Return what decides between equals: newer, then later written, then id."""
     entry = snapshot.entry(row)
     return -entry.memory.observed_at.timestamp(), -entry.order, entry.memory.id
+
+
+def _latest_first(found: Found, ranked: list[int]) -> tuple[Found, list[int]]:
+    """Let the best row give way to the one that says the same later, if there is one: that gets its score."""
+    snapshot, best = found.snapshot, ranked[:AMONG]
+    with snapshot.lock:
+        hits = [_said(snapshot, row) for row in best]
+    place = latest(hits, [float(found.scores[row]) for row in best])
+    if place is None:
+        return found, ranked
+    row = ranked[place]
+    return found.lifted(row, float(found.scores[ranked[0]])), [row, *(one for one in ranked if one != row)]
+
+
+def _said(snapshot: Snapshot, row: int) -> Said:
+    entry = snapshot.entry(row)
+    return Said(
+        row=row,
+        head=entry.memory,
+        order=entry.order,
+        terms=frozenset(snapshot.postings.terms(row)) - terms_about(entry.memory),
+        vector=snapshot.vector(row),
+        beside=frozenset(snapshot.neighbours(row, APART)),
+    )
 
 
 def _by_relevance(found: Found, need: int) -> Iterable[int]:

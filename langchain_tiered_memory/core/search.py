@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -65,6 +65,7 @@ class Found:
         relevance: How relevant each row is, in [0, 1].
         scores: The recipe's score, in [0, 1].
         outdated: What current values took over from outdated ones; None where the question is not about the present.
+        lifts: Row to what was added to its score, because it says later what the best hit says.
     """
 
     snapshot: Snapshot
@@ -73,6 +74,7 @@ class Found:
     signals: Mapping[str, ranking.Numbers]
     scores: ranking.Numbers
     outdated: Adjusted | None = None
+    lifts: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def relevance(self) -> ranking.Numbers:
@@ -83,7 +85,15 @@ class Found:
         """Return the parts of a row's score."""
         values = {name: float(column[row]) for name, column in self.signals.items()}
         parts = {name: float(getattr(self.evidence, name)[row]) for name in ranking.PARTS}
-        return ranking.explain(values, {**parts, **self._changes(row)}, question.weights)
+        told = ranking.explain(values, {**parts, **self._changes(row)}, question.weights)
+        lift = self.lifts.get(row)
+        return told if lift is None else {**told, "latest": Signal(lift, 1.0, lift)}
+
+    def lifted(self, row: int, score: float) -> Found:
+        """Return the same with a row that has the score of another."""
+        scores = self.scores.copy()
+        scores[row] = score
+        return replace(self, scores=scores, lifts={row: score - float(self.scores[row])})
 
     def _changes(self, row: int) -> Mapping[str, float]:
         """Return what became of the row's relevance because values changed; mostly nothing."""

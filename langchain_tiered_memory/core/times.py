@@ -1,4 +1,4 @@
-"""Whether a question asks for a time, and whether a memory tells one. English, by its words."""
+"""Whether a question asks for a time or for the past, and whether a memory tells a time. English, by its words."""
 
 from __future__ import annotations
 
@@ -29,12 +29,20 @@ _MONTHS: Final = dict(
 )
 """March and May are other words as well."""
 _MONTH_TERMS: Final = frozenset(_MONTHS.values())
+_OF_THE_PAST: Final = re.compile(
+    r"\b(?:did|was|were|had|used to|first|ago|last|previous\w*|original\w*|before|earlier)\b", re.IGNORECASE
+)
 _YEAR: Final = re.compile("(?:19|20)[0-9]{2}")
 
 
 def asks_when(text: str) -> bool:
     """Say whether a question asks for a time or a span of time."""
     return _ASKING.search(text) is not None
+
+
+def asks_of_the_past(text: str) -> bool:
+    """Say whether a question asks for what was, not for what is."""
+    return _OF_THE_PAST.search(text) is not None
 
 
 def tells_when(terms: Mapping[str, int], said: datetime) -> bool:

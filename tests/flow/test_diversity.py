@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,11 +61,11 @@ def test_a_recipe_may_let_any_number(memory: Engine) -> None:
 
 
 def test_explain_says_who_came_before(memory: Engine) -> None:
-    plain = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=0)
-    (lost,) = {hit.id for hit in memory.recall("ada", QUESTION, 3, weights=plain, touch=False)} - {
-        hit.id for hit in memory.recall("ada", QUESTION, 3, touch=False)
+    two = replace(RankingWeights.DEFAULT, latest_first=False)
+    (lost,) = {hit.id for hit in memory.recall("ada", QUESTION, 3, weights=replace(two, most_alike=0), touch=False)} - {
+        hit.id for hit in memory.recall("ada", QUESTION, 3, weights=two, touch=False)
     }
-    reason = memory.explain("ada", QUESTION, lost, k=3).reason
+    reason = memory.explain("ada", QUESTION, lost, k=3, weights=two).reason
     assert reason.endswith("Others that say nearly the same come before it.")
 
 

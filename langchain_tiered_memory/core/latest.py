@@ -1,0 +1,112 @@
+"""Of what is said alike at different times, the latest stands first: which hit gives way to which.
+
+"Where does she live?" is asked in the words of "I live in Utrecht" and answered by "we got the keys in Haarlem". Where
+the rules read no fact in either, what is left is that the two are about the same: of all hits, each is most like the
+other. The best hit alone gives way, and only to one that is relevant itself: nothing is retired on so little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_tiered_memory.core.entries import Vector
+from langchain_tiered_memory.core.model import Memory
+
+AMONG: Final = 10
+"""So many of the best are looked at, whatever `k` is: the first hits are the same for every `k`."""
+WORDS: Final = 1.0
+"""What shared words count beside meaning, whose cosine counts 1."""
+CLOSE: Final = 0.8
+"""From here on two are about the same; the most is 2."""
+LEAST: Final = 0.6
+"""The later one has at least this part of the best one's score."""
+APART: Final = 10
+"""Closer turns of one session follow each other: the later takes the earlier up, and does not replace it."""
+
+Likeness = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one hit says.
+
+    Attributes:
+        row: Its row in the snapshot.
+        head: The memory, without its text.
+        order: When it was written, among what was said at the same time.
+        terms: The terms of its text, without day and speaker.
+        vector: The vector of its first passage, of length 1; None while it has none.
+        beside: The rows up to `APART` turns away in its session; none for what is no turn.
+    """
+
+    row: int
+    head: Memory
+    order: int
+    terms: frozenset[str]
+    vector: Vector | None
+    beside: frozenset[int]
+
+    @property
+    def turn(self) -> str:
+        """The message that it is, or was drawn from first."""
+        return self.head.source_ids[0] if self.head.source_ids else self.head.id
+
+
+def latest(hits: Sequence[Said], scores: Sequence[float]) -> int | None:
+    """Return the place of the hit that says later what the first one says; None when there is none.
+
+    Facts and the message that they were drawn from are one. What an assistant said is left where it is.
+
+    Args:
+        hits: Best first, at most `AMONG`.
+        scores: Theirs, in [0, 1].
+    """
+    alike = _alike(hits)
+    by_turn: dict[str, list[int]] = {}
+    for place, hit in enumerate(hits):
+        by_turn.setdefault(hit.turn, []).append(place)
+    first, *others = by_turn.values()
+    later = [other for other in others if _later(hits, first, other)]
+    if not later:
+        return None
+    found = max(later, key=lambda other: _closest(alike, first, other))
+    close = _closest(alike, first, found)
+    if close < CLOSE or scores[found[0]] < LEAST * scores[0]:
+        return None
+    rivals = (other for other in others if other is not found and _later(hits, other, found))
+    return None if any(_closest(alike, rival, found) > close for rival in rivals) else found[0]
+
+
+def _later(hits: Sequence[Said], one: Sequence[int], other: Sequence[int]) -> bool:
+    """Say whether the same speaker says the other later, on another occasion."""
+    before, after = hits[one[0]], hits[other[0]]
+    voices = {(hit.head.name, hit.head.role or "user") for hit in (before, after)}
+    if len(voices) > 1 or before.head.role == "assistant":
+        return False
+    if (before.head.observed_at, before.order) >= (after.head.observed_at, after.order):
+        return False
+    if before.head.session_id is None or before.head.session_id != after.head.session_id:
+        return True
+    near = frozenset[int]().union(*(hits[place].beside for place in one))
+    return bool(near) and near.isdisjoint(hits[place].row for place in other)
+
+
+def _alike(hits: Sequence[Said]) -> Likeness:
+    """Return how alike any two hits are: the cosine of their vectors, and that of their terms as sets."""
+    dimension = next((len(hit.vector) for hit in hits if hit.vector is not None), 1)
+    vectors = np.array([np.zeros(dimension) if hit.vector is None else hit.vector for hit in hits], np.float64)
+    words = [
+        [len(one.terms & other.terms) / max(len(one.terms) * len(other.terms), 1) ** 0.5 for other in hits]
+        for one in hits
+    ]
+    joined: Likeness = vectors @ vectors.T + WORDS * np.array(words)
+    return joined
+
+
+def _closest(alike: Likeness, ones: Sequence[int], others: Sequence[int]) -> float:
+    return float(alike[np.ix_(ones, others)].max())
