@@ -28,11 +28,21 @@ TypesOption = Annotated[list[MemoryType] | None, typer.Option("--type", help="On
 SupersededOption = Annotated[bool, typer.Option("--superseded", help="Also what a newer value has superseded.")]
 
 
-class Recipe(StrEnum):
-    """The named ranking recipes."""
-
-    DEFAULT = "DEFAULT"
-    CLASSIC = "CLASSIC"
+RECIPES: Mapping[str, RankingWeights] = {
+    name: value for name, value in sorted(vars(RankingWeights).items()) if isinstance(value, RankingWeights)
+}
+"""The named ranking recipes: all that `RankingWeights` has, so that none is forgotten here."""
+Recipe = StrEnum("Recipe", {name: name for name in RECIPES})  # type: ignore[misc] # mypy wants them written out
+WeightsOption = Annotated[
+    Recipe,
+    typer.Option(
+        "--weights",
+        case_sensitive=False,
+        help="How hits are ranked: DEFAULT by relevance; RECENT the latest of the relevant first; CLASSIC by "
+        "importance, age and use.",
+    ),
+]
+DEFAULT = Recipe("DEFAULT")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -63,9 +73,7 @@ def recall(
     min_score: Annotated[
         str, typer.Option("--min-score", help="Least score from 0 to 1; 'auto' takes only what may be an answer.")
     ] = "0",
-    weights: Annotated[Recipe, typer.Option("--weights", case_sensitive=False, help="Ranking recipe.")] = (
-        Recipe.DEFAULT
-    ),
+    weights: WeightsOption = DEFAULT,
     types: TypesOption = None,
     filter: FilterOption = None,
     session: Annotated[str | None, typer.Option("--session", help="The conversation this is asked in.")] = None,
@@ -89,7 +97,7 @@ def recall(
             include_superseded=superseded,
             neighbors=neighbors,
             min_score=_least(min_score),
-            weights=getattr(RankingWeights, weights),
+            weights=RECIPES[weights],
             touch=touch,
         )
     _show(store, found)

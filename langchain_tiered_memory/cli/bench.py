@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langchain_tiered_memory.cli import bench_tables
-from langchain_tiered_memory.cli.asking import Recipe
+from langchain_tiered_memory.cli.asking import DEFAULT, RECIPES, Recipe, WeightsOption
 from langchain_tiered_memory.cli.common import FAILED, confirmed, ending
 from langchain_tiered_memory.cli.following import following
 from langchain_tiered_memory.cli.screen import Screen, jsonable
-from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ _DATA = {
 
 KOption = Annotated[int, typer.Option("--k", "-k", min=1, help="How many memories to ask for.")]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only so many conversations, the first.")]
-WeightsOption = Annotated[Recipe, typer.Option("--weights", case_sensitive=False, help="Ranking recipe.")]
 RoleOption = Annotated[
     list[str] | None, typer.Option("--role", help="Remember only what this role said; may be repeated.")
 ]
@@ -80,7 +78,7 @@ def _register(group: typer.Typer, name: str) -> None:
         *,
         k: KOption = 10,
         limit: LimitOption = None,
-        weights: WeightsOption = Recipe.DEFAULT,
+        weights: WeightsOption = DEFAULT,
         role: RoleOption = None,
         results: JsonOption = None,
         plot: PlotOption = None,
@@ -139,7 +137,7 @@ def _measured(screen: Screen, asked: _Asked) -> Report:
             done += by
             shown("measuring", done, total)
 
-        weights: RankingWeights = getattr(RankingWeights, asked.recipe)
+        weights = RECIPES[asked.recipe]
         embedder = default_embedder()
         rows = tuple(
             measured(

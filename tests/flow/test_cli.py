@@ -14,7 +14,7 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from langchain_tiered_memory import BackendUnavailable
+from langchain_tiered_memory import BackendUnavailable, RankingWeights
 from langchain_tiered_memory.cli import asking
 from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.cli.screen import plain
@@ -330,8 +330,20 @@ def test_a_tier_that_did_not_answer_is_named_beside_the_hits(ltm: Run, monkeypat
     assert "short_term did not answer" in result.stderr
 
 
-def test_the_recipes_are_those_of_the_package() -> None:
-    assert [str(one) for one in asking.Recipe] == ["DEFAULT", "CLASSIC"]
+def test_every_recipe_of_the_package_can_be_asked_for(ltm: Run, told: Run) -> None:
+    offered = {name for name in dir(RankingWeights) if isinstance(getattr(RankingWeights, name), RankingWeights)}
+    assert offered >= {"DEFAULT", "CLASSIC", "RECENT"}
+    assert {str(one) for one in asking.Recipe} == offered
+
+    ltm("remember", "I play the violin")
+    scores = {name: told("recall", "violin", "--weights", name.lower())["hits"][0]["score"] for name in offered}
+    assert len(set(scores.values())) == len(offered)
+    refused = ltm("recall", "violin", "--weights", "none")
+    assert refused.exit_code == 2
+    assert all(name.lower() in refused.stderr.lower() for name in offered)
+
+
+def test_every_command_is_known_to_these_tests() -> None:
     assert set(typer.main.get_command(app).commands) == set(COMMANDS)  # type: ignore[attr-defined] # it is a group
 
 
