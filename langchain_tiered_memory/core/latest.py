@@ -66,6 +66,8 @@ def latest(hits: Sequence[Said], scores: Sequence[float]) -> int | None:
         hits: Best first, at most `AMONG`.
         scores: Theirs, in [0, 1].
     """
+    if len(hits) <= 1:
+        return None
     alike = _alike(hits)
     by_turn: dict[str, list[int]] = {}
     for place, hit in enumerate(hits):

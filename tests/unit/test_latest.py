@@ -56,6 +56,7 @@ def test_the_best_gives_way_to_what_was_said_later_of_the_same() -> None:
 @pytest.mark.parametrize(
     ("hits", "scores"),
     [
+        ([], []),
         ([OLD], [0.9]),
         ([NEW, OLD], [0.9, 0.8]),  # the best is the latest
         ([OLD, NEW], [0.9, 0.5]),  # hardly relevant
