@@ -172,7 +172,7 @@ class Wiring:
             stack.callback(engine.dispose)
         sql.prepare(engine)
         link, limits = link_of(engine), self._plan.settings.servers
-        link.limit(limits.sql_deadline.total_seconds(), limits.pause.total_seconds())
+        link.limit(limits.sql_timeout.total_seconds(), limits.pause.total_seconds())
         self._watched.append(link.incidents)
         self._databases.append(engine)
         return engine

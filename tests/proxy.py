@@ -30,6 +30,7 @@ class Proxy:
         self._server = server
         self._listening: socket.socket | None = None
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
+        self._stranded: set[tuple[socket.socket, socket.socket]] = set()
         self._lock = threading.Lock()
         self._cut_after: int | None = None
         self._cut_answers = False
@@ -72,6 +73,11 @@ class Proxy:
         for pair in pairs:
             for one in pair:
                 _shut(one)
+
+    def strand(self) -> None:
+        """Let nothing more pass on the connections that are open, as when a firewall forgot them; new ones are fine."""
+        with self._lock:
+            self._stranded |= self._pairs
 
     def cut(self, after: int, *, answers: bool = False) -> None:
         """Break a connection once so many bytes more have passed on any, of commands or of answers; once."""
@@ -122,7 +128,7 @@ class Proxy:
     ) -> None:
         with suppress(OSError):
             while data := source.recv(_CHUNK):
-                self._hold()
+                self._hold(pair)
                 if answers and self.delay:
                     time.sleep(self.delay)
                 kept = self._kept(len(data), answers=answers)
@@ -145,8 +151,8 @@ class Proxy:
             self._cut_after -= count
             return count
 
-    def _hold(self) -> None:
-        while self.frozen:
+    def _hold(self, pair: tuple[socket.socket, socket.socket] | None = None) -> None:
+        while self.frozen or (pair in self._stranded and pair in self._pairs):
             time.sleep(_WAIT)
 
 

@@ -116,7 +116,8 @@ class Chats:
         )
         hits = None if recalled is None else asking.hits("recalled", recalled, at.user_id)
         called = asking.names("speakers", speakers)
-        with waiting_at_most(rooms.parts.settings.servers.redis_deadline.total_seconds()):
+        limits = rooms.parts.settings.servers
+        with waiting_at_most(limits.redis_deadline.total_seconds(), limits.sql_deadline.total_seconds()):
             built = rooms.contexts.build(at.session_id, question, budget, called, hits)
         self._note(at, Used("context", built.tokens, budget))
         return built

@@ -198,9 +198,12 @@ class ServerSettings:
     """Longest that one question to Redis may take elsewhere; one with many rows may take longer."""
     chroma_deadline: timedelta = timedelta(seconds=2)
     """Most that a recall waits for a Chroma server; then it compares every vector instead."""
-    sql_deadline: timedelta = timedelta(seconds=5)
-    """Longest silence of PostgreSQL while something is read; a write, which waits for others of its user, has six
-    times as long."""
+    sql_deadline: timedelta = timedelta(seconds=2)
+    """Longest silence of PostgreSQL that a recall waits for, a new connection included; then it goes on without
+    long-term memory. To count the hits, which may have to wait for a writer of the user, it has `sql_timeout`."""
+    sql_timeout: timedelta = timedelta(seconds=5)
+    """Longest silence of PostgreSQL elsewhere while something is read; a write, which waits for others of its user,
+    has six times as long."""
     pause: timedelta = timedelta(seconds=2)
     """A server that did not answer is not asked for so long; then one call finds out for all."""
 

@@ -51,7 +51,8 @@ class Recall:
 
     def recall(self, question: Question) -> RecallResult:
         """Return the best k memories, count the access, and say what could not be read."""
-        with waiting_at_most(self._parts.settings.servers.redis_deadline.total_seconds()):
+        limits = self._parts.settings.servers
+        with waiting_at_most(limits.redis_deadline.total_seconds(), limits.sql_deadline.total_seconds()):
             result = self.look_up(question, question.text, self._seen(question))
             if not question.touch or not result:
                 return result

@@ -28,6 +28,7 @@ LIMITS = ServerSettings(
     redis_deadline=timedelta(milliseconds=250),
     chroma_deadline=timedelta(seconds=1),
     sql_deadline=timedelta(seconds=1),
+    sql_timeout=timedelta(seconds=1),
     pause=PAUSE,
 )
 _LIMITED = ("sh", "-c", 'ulimit -f "$1"; shift; exec "$@"', "sh")

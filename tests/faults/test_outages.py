@@ -5,18 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.errors import BackendUnavailable
 from tests.faults.ledger import Ledger
-from tests.faults.machines import Machine, Place
+from tests.faults.machines import LIMITS, SETTINGS, Machine, Place
 
 OUTAGES: dict[str, Callable[[Machine], None]] = {
     "hangs": lambda machine: setattr(machine.proxy, "frozen", True),
     "refuses": lambda machine: machine.proxy.refuse(),
 }
+MINUTE = timedelta(minutes=1)
 MISSING = {"redis": ("short_term",), "postgres": ("long_term",), "chroma": ()}
 LEFT = {"redis": {"long"}, "postgres": {"short"}, "chroma": {"short", "long"}}
 
@@ -74,6 +78,43 @@ def test_a_frozen_redis_costs_a_recall_its_deadline_once_and_then_nothing(place:
     assert incidents["redis_unavailable"] >= 1
     assert incidents["redis_not_asked"] >= 1
     assert {one.id for one in memory.list(user)} == {"short", "long"}
+
+
+@pytest.mark.parametrize("moment", ["before", "while the hits are counted"])
+def test_a_frozen_postgres_costs_a_recall_its_deadline_once_and_then_nothing(
+    place: Place, user: str, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those who write wait for much longer: they may be waiting for another writer."""
+    limits = replace(LIMITS, sql_deadline=timedelta(seconds=0.5), sql_timeout=timedelta(seconds=20), pause=MINUTE)
+    memory = place.system(settings=replace(SETTINGS, servers=limits)).sync
+    told(memory, user)
+    records = memory._opening.rooms().parts.records
+    touch = records.touch
+
+    def freezing(*args: Any) -> Any:
+        place.postgres.proxy.frozen = True
+        return touch(*args)
+
+    if moment == "before":
+        place.postgres.proxy.frozen = True
+    else:
+        monkeypatch.setattr(records, "touch", freezing)
+    costs = []
+    for _ in range(4):
+        began = time.monotonic()
+        result = memory.recall(user, "gate")
+        costs.append(time.monotonic() - began)
+    assert (result.failed, {hit.id for hit in result}) == (("long_term",), {"short"})
+    assert sum(costs) < 4
+    began = time.monotonic()
+    with pytest.raises(BackendUnavailable, match="not asked"):
+        memory.remember(user, "the roof is red", importance=0.9, id="lost")
+    assert time.monotonic() - began < 2
+    incidents = memory._opening.rooms().parts.incidents()
+    assert incidents["postgres_unavailable"] == (1 if moment == "before" else 2)
+    over(place.postgres, place)
+    other = place.system().sync
+    assert {one.id for one in other.list(user)} == {"short", "long"}
 
 
 def test_a_context_is_built_without_redis_too(place: Place, user: str) -> None:

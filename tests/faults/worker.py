@@ -7,17 +7,26 @@ import resource
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
 
-from langchain_tiered_memory import BackendUnavailable, MaintenanceSettings, MemorySystem, SearchSettings, Settings
+from langchain_tiered_memory import (
+    BackendUnavailable,
+    MaintenanceSettings,
+    MemorySystem,
+    SearchSettings,
+    ServerSettings,
+    Settings,
+)
 from langchain_tiered_memory.core.engine import Engine
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import ExtractedFact
 from langchain_tiered_memory.embedding import HashedEmbedder
 
 PRELOADED = ["tests.faults.worker", "chromadb", "redis", "psycopg", "langchain_tiered_memory.backends.sql.patient"]
+MINUTE = timedelta(minutes=1)
 Where = dict[str, Any]
 """Where a system is: arguments of `MemorySystem`."""
 
@@ -33,8 +42,12 @@ class Facts:
 
 
 def system(where: Where, *, automatic: bool = False) -> MemorySystem:
-    """Return a system."""
-    settings = Settings(maintenance=MaintenanceSettings(automatic=automatic), search=SearchSettings(exact_up_to=0))
+    """Return a system. Its database answers or not; how busy the machine is has no say in it."""
+    settings = Settings(
+        maintenance=MaintenanceSettings(automatic=automatic),
+        search=SearchSettings(exact_up_to=0),
+        servers=ServerSettings(sql_deadline=MINUTE, sql_timeout=MINUTE),
+    )
     return MemorySystem(**where, embedder=HashedEmbedder(32), extractor=Facts(), settings=settings)
 
 

@@ -39,7 +39,9 @@ __all__ = [
 
 DAY = timedelta(days=1)
 MINUTE = timedelta(minutes=1)
-PATIENT = ServerSettings(**dict.fromkeys(("redis_deadline", "redis_timeout", "chroma_deadline"), MINUTE))
+PATIENT = ServerSettings(
+    **dict.fromkeys(("redis_deadline", "redis_timeout", "chroma_deadline", "sql_deadline", "sql_timeout"), MINUTE)
+)
 """A server answers or not; how busy the machine is has no say in it."""
 QUIET = Settings(maintenance=MaintenanceSettings(automatic=False), servers=PATIENT)
 """Nothing happens that a test did not ask for."""

@@ -13,13 +13,14 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
 
 from sqlalchemy import Connection, Engine, Pool, SingletonThreadPool, StaticPool
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
 from langchain_tiered_memory.backends.breaker import Breaker
+from langchain_tiered_memory.backends.sql.silence import Patience, patient
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError
+from langchain_tiered_memory.core.patience import allowance
 
 BUSY_MILLISECONDS = 10_000
 """How long SQLite waits for another process's write to end."""
@@ -31,7 +32,8 @@ _PRAGMAS = (
 )
 _CONFIGURED = "langchain_tiered_memory"
 _LONGER = 6
-"""A write may wait so many times longer than a read, since it waits for other writers of the user."""
+"""A write may wait so many times longer than a read, since it waits for other writers of the user. But not a write for
+which somebody waits in a hurry, the one that counts the hits of a recall: it has as long as a read elsewhere."""
 
 _links: weakref.WeakValueDictionary[Engine, Link] = weakref.WeakValueDictionary()
 """Stores on one engine share one link, and a fork must reach them all."""
@@ -71,8 +73,9 @@ class Link:
         This holds for connections that were made for us: those of an engine that was given wait as it says.
 
         Args:
-            silence: Seconds without an answer while something is read; while something is written, which may wait for
-                other writers, `_LONGER` times as many.
+            silence: Seconds without an answer while something is read, and to get a connection; while something is
+                written, which may wait for other writers, `_LONGER` times as many. Whoever is in a hurry may set fewer
+                for what is read (`core.patience`).
             pause: Seconds for which it is not asked then.
         """
         if not self.sqlite:
@@ -95,8 +98,8 @@ class Link:
         Raises:
             BackendUnavailable: The database failed, as `operation` names it for people.
         """
-        with self.translate(operation), self._read_lock, self._glancing.connect() as connection:
-            self._ready(connection, 1)
+        with self.translate(operation), self._read_lock, self._connected(self._glancing) as connection:
+            self._ready(connection)
             yield connection
 
     @contextmanager
@@ -106,8 +109,8 @@ class Link:
         Raises:
             BackendUnavailable: The database failed.
         """
-        with self.translate(operation), self._read_lock, self._reading.connect() as connection:
-            self._begin(connection, "BEGIN", 1)
+        with self.translate(operation), self._read_lock, self._connected(self._reading) as connection:
+            self._begin(connection, "BEGIN")
             yield connection
 
     @contextmanager
@@ -118,13 +121,11 @@ class Link:
             BackendUnavailable: The database failed; nothing was written, or, when the answer to the commit was lost,
                 everything.
         """
-        with self.translate(operation), self._write_lock, self._writing.connect() as connection:
-            self._begin(connection, "BEGIN IMMEDIATE", _LONGER)
-            try:
-                yield connection
-                connection.commit()
-            finally:
-                self._be_patient(connection, 1)
+        writing = self.translate(operation, writing=True)
+        with writing, self._write_lock, self._connected(self._writing, writing=True) as connection:
+            self._begin(connection, "BEGIN IMMEDIATE")
+            yield connection
+            connection.commit()
         if self._log_due:
             with contextlib.suppress(BackendUnavailable):  # what was to be written is written
                 self.truncate_log(wait=False)
@@ -151,7 +152,7 @@ class Link:
         self._log_due = bool(busy)
 
     @contextmanager
-    def translate(self, operation: str) -> Iterator[None]:
+    def translate(self, operation: str, *, writing: bool = False) -> Iterator[None]:
         """Turn what the driver raises into BackendUnavailable, without the values that were bound."""
         breaker = self._breaker
         if breaker is not None and not breaker.passes():
@@ -162,7 +163,12 @@ class Link:
             yield
         except (SQLAlchemyError, OverflowError) as exc:
             if breaker is not None:
-                (breaker.failed if _silent(exc) else breaker.answered)()
+                if not _silent(exc):
+                    breaker.answered()
+                elif writing and allowance() is not None:
+                    breaker.failed_this_once()  # in so little time it may have been a writer who was waited for
+                else:
+                    breaker.failed()
             raise BackendUnavailable(self.name, operation, _reason(exc)) from exc
         else:
             if breaker is not None:
@@ -174,18 +180,34 @@ class Link:
             return {}
         return {"postgres_unavailable": self._breaker.failures, "postgres_not_asked": self._breaker.refused}
 
-    def _begin(self, connection: Connection, statement: str, patience: int) -> None:
-        self._ready(connection, patience)
+    @contextmanager
+    def _connected(self, engine: Engine, *, writing: bool = False) -> Iterator[Connection]:
+        """Give a connection on which the server may be silent for as long as may be waited for it now."""
+        if self._silence is None:
+            with engine.connect() as connection:
+                yield connection
+            return
+        hurry = allowance()
+        least = self._silence if hurry is None else min(self._silence, hurry.silence)
+        patience = Patience(least)
+        with patient(patience), engine.connect() as connection:
+            patience.answer = least if not writing else self._silence * (_LONGER if hurry is None else 1)
+            try:
+                yield connection
+            finally:
+                patience.answer = least  # what is left is to roll back
+
+    def _begin(self, connection: Connection, statement: str) -> None:
+        self._ready(connection)
         if self.sqlite:
             connection.exec_driver_sql(statement)
 
-    def _ready(self, connection: Connection, patience: int) -> None:
+    def _ready(self, connection: Connection) -> None:
         """Make a connection of SQLite our own: whoever gave the engine may have listeners that begin transactions.
 
         It is set up when it is first met, because an engine that was given may have opened it already.
         """
         if not self.sqlite:
-            self._be_patient(connection, patience)
             return
         connection.begin()
         if getattr(connection.connection.dbapi_connection, "in_transaction", False):
@@ -194,13 +216,6 @@ class Link:
             for pragma in _PRAGMAS:
                 connection.exec_driver_sql(pragma)
             connection.info[_CONFIGURED] = True
-
-    def _be_patient(self, connection: Connection, times: int) -> None:
-        """Set how long silence may last on a connection from now on, where it is one of ours."""
-        if self._silence is not None and not connection.invalidated:
-            driver: Any = connection.connection.dbapi_connection
-            if hasattr(driver, "silence"):
-                driver.silence = self._silence * times
 
     def reopen(self) -> None:
         """Leave the parent's connections alone: closing them here would break them there."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg.waiting import Ready
 from sqlalchemy import Engine, event
+
+from langchain_tiered_memory.backends.sql.silence import patience
 
 T = TypeVar("T")
 
@@ -18,30 +20,33 @@ class AnswerTimeout(psycopg.OperationalError):
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A connection with a limit to silence.
-
-    Attributes:
-        silence: Seconds, or None for no limit.
-    """
-
-    silence: float | None = None
+    """A connection on which silence lasts as long as `silence.patience` says."""
 
     def wait(self, gen: Generator[Any, Any, T], *args: Any, **options: Any) -> T:
         """Do a piece of the protocol.
 
         Raises:
-            AnswerTimeout: Nothing came for `silence` seconds.
+            AnswerTimeout: Nothing came for too long.
         """
-        if self.silence is None:
+        limit = patience()
+        if limit is None:
             return super().wait(gen, *args, **options)
         try:
-            return super().wait(_watched(gen, self.silence), *args, **options)
+            return super().wait(_watched(gen, lambda: limit.answer), *args, **options)
         except AnswerTimeout:
+            limit.gave_up()
             self.close()
             raise
 
+    @classmethod
+    def _connect_gen(cls, *args: Any, **options: Any) -> Generator[Any, Any, PatientConnection]:
+        """Connect, with less patience than the driver's own, which is 2 s at least for each address of a host."""
+        gen: Generator[Any, Any, PatientConnection] = super()._connect_gen(*args, **options)
+        limit = patience()
+        return gen if limit is None else _watched(gen, lambda: limit.connecting)
 
-def _watched(gen: Generator[Any, Any, T], silence: float) -> Generator[Any, Any, T]:
+
+def _watched(gen: Generator[Any, Any, T], silence: Callable[[], float]) -> Generator[Any, Any, T]:
     """Pass on what a generator of the driver waits for; the driver wakes it now and then when nothing has come."""
     heard = time.monotonic()
     try:
@@ -50,7 +55,7 @@ def _watched(gen: Generator[Any, Any, T], silence: float) -> Generator[Any, Any,
             ready = yield state
             if ready != Ready.NONE:
                 heard = time.monotonic()
-            elif time.monotonic() - heard > silence:
+            elif time.monotonic() - heard > silence():
                 raise AnswerTimeout("the server did not answer in time")
             state = gen.send(ready)
     except StopIteration as end:
