@@ -65,9 +65,9 @@ def terms(memory: Memory) -> Mapping[str, int]:
     return Counter((*said, *days_told(memory.content, memory.observed_at.date())))
 
 
-def terms_about(memory: Memory) -> frozenset[str]:
-    """Return those of the terms that tell when it was said, and by whom, not what."""
-    return frozenset(analyze(f"{said_on(memory)} {memory.name or ''}"))
+def terms_about(memory: Memory) -> Mapping[str, int]:
+    """Return those of the terms that tell when it was said, and by whom, not what, with counts."""
+    return Counter(analyze(f"{said_on(memory)} {memory.name or ''}"))
 
 
 def passage_texts(memory: Memory, limit: int) -> Sequence[str]:

@@ -7,6 +7,7 @@ other. The best hit alone gives way, and only to one that is relevant itself: no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_tiered_memory.core.entries import Vector
-from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.model import Memory, MemoryType
+from langchain_tiered_memory.core.text import analyze
 
 AMONG: Final = 10
 """So many of the best are looked at, whatever `k` is: the first hits are the same for every `k`."""
@@ -28,6 +30,7 @@ LEAST: Final = 0.6
 APART: Final = 10
 """Closer turns of one session follow each other: the later takes the earlier up, and does not replace it."""
 
+_NAMES = re.compile(r"(?<!^)\b[A-Z]\w+|\b\d[\d.,:]*")
 Likeness = NDArray[np.float64]
 
 
@@ -57,7 +60,12 @@ class Said:
         return self.head.source_ids[0] if self.head.source_ids else self.head.id
 
 
-def latest(hits: Sequence[Said], scores: Sequence[float]) -> int | None:
+def names_in(question: str) -> frozenset[str]:
+    """Return the terms of the names and numbers in a question: words with a capital, but for the first."""
+    return frozenset(analyze(" ".join(_NAMES.findall(question))))
+
+
+def latest(hits: Sequence[Said], scores: Sequence[float], named: frozenset[str] = frozenset()) -> int | None:
     """Return the place of the hit that says later what the first one says; None when there is none.
 
     Facts and the message that they were drawn from are one. What an assistant said is left where it is.
@@ -65,6 +73,7 @@ def latest(hits: Sequence[Said], scores: Sequence[float]) -> int | None:
     Args:
         hits: Best first, at most `AMONG`.
         scores: Theirs, in [0, 1].
+        named: The terms of what the question names: what gives way to another is about no more of it.
     """
     if len(hits) <= 1:
         return None
@@ -80,6 +89,8 @@ def latest(hits: Sequence[Said], scores: Sequence[float]) -> int | None:
     close = _closest(alike, first, found)
     if close < CLOSE or scores[found[0]] < LEAST * scores[0]:
         return None
+    if not named & hits[0].terms <= frozenset[str]().union(*(hits[place].terms for place in found)):
+        return None
     rivals = (other for other in others if other is not found and _later(hits, other, found))
     return None if any(_closest(alike, rival, found) > close for rival in rivals) else found[0]
 
@@ -88,7 +99,7 @@ def _later(hits: Sequence[Said], one: Sequence[int], other: Sequence[int]) -> bo
     """Say whether the same speaker says the other later, on another occasion."""
     before, after = hits[one[0]], hits[other[0]]
     voices = {(hit.head.name, hit.head.role or "user") for hit in (before, after)}
-    if len(voices) > 1 or before.head.role == "assistant":
+    if len(voices) > 1 or before.head.role == "assistant" or not _of_a_kind(before.head, after.head):
         return False
     if (before.head.observed_at, before.order) >= (after.head.observed_at, after.order):
         return False
@@ -96,6 +107,12 @@ def _later(hits: Sequence[Said], one: Sequence[int], other: Sequence[int]) -> bo
         return True
     near = frozenset[int]().union(*(hits[place].beside for place in one))
     return bool(near) and near.isdisjoint(hits[place].row for place in other)
+
+
+def _of_a_kind(one: Memory, other: Memory) -> bool:
+    """Say whether two may say the same: a preference is no fact, and a message may be either."""
+    kinds = {one.memory_type, other.memory_type}
+    return len(kinds) == 1 or MemoryType.EPISODE in kinds
 
 
 def _alike(hits: Sequence[Said]) -> Likeness:

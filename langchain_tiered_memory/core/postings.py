@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,9 +133,15 @@ class Postings:
         self._live -= 1
         self._total -= float(self._lengths.values[row])
 
-    def terms(self, row: int) -> tuple[str, ...]:
-        """Return the terms of a row, each once; none of one that was dropped."""
-        return self._terms_of[row]
+    def terms(self, row: int, besides: Mapping[str, int]) -> frozenset[str]:
+        """Return the terms that a row holds more often than is told; none of one that was dropped."""
+        return frozenset(
+            term for term in self._terms_of[row] if term not in besides or self._count(term, row) > besides[term]
+        )
+
+    def _count(self, term: str, row: int) -> int:
+        posting = self._postings[term]
+        return posting.counts[bisect_left(posting.rows, row)]
 
     def scores(self, terms: Iterable[str], previous: Links, following: Links) -> Scores:
         """Return the BM25 score of every row and its surroundings in [0, 1], shape `(rows,)`.

@@ -15,7 +15,7 @@ from langchain_tiered_memory.core.bodies import items_of
 from langchain_tiered_memory.core.derive import terms_about
 from langchain_tiered_memory.core.diversity import Crowd
 from langchain_tiered_memory.core.errors import BackendUnavailable, TieredMemoryError
-from langchain_tiered_memory.core.latest import AMONG, APART, Said, latest
+from langchain_tiered_memory.core.latest import AMONG, APART, Said, latest, names_in
 from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.patience import waiting_at_most
@@ -158,7 +158,7 @@ class Recall:
             pool = [row for row in pool if found.scores[row] >= question.min_score]
         ranked = sorted(pool, key=lambda row: (-found.scores[row], *_newest(snapshot, row)))
         if question.weights.latest_first and question.about_now and not asks_of_the_past(text):
-            return _latest_first(found, ranked)
+            return _latest_first(found, ranked, names_in(text))
         return found, ranked
 
     def _best(
@@ -271,12 +271,12 @@ def _newest(snapshot: Snapshot, row: int) -> tuple[float, int, str]:
     return -entry.memory.observed_at.timestamp(), -entry.order, entry.memory.id
 
 
-def _latest_first(found: Found, ranked: list[int]) -> tuple[Found, list[int]]:
+def _latest_first(found: Found, ranked: list[int], named: frozenset[str]) -> tuple[Found, list[int]]:
     """Let the best row give way to the one that says the same later, if there is one: that gets its score."""
     snapshot, best = found.snapshot, ranked[:AMONG]
     with snapshot.lock:
         hits = [_said(snapshot, row) for row in best]
-    place = latest(hits, [float(found.scores[row]) for row in best])
+    place = latest(hits, [float(found.scores[row]) for row in best], named)
     if place is None:
         return found, ranked
     row = ranked[place]
@@ -289,7 +289,7 @@ def _said(snapshot: Snapshot, row: int) -> Said:
         row=row,
         head=entry.memory,
         order=entry.order,
-        terms=frozenset(snapshot.postings.terms(row)) - terms_about(entry.memory),
+        terms=snapshot.postings.terms(row, besides=terms_about(entry.memory)),
         vector=snapshot.vector(row),
         beside=frozenset(snapshot.neighbours(row, APART)),
     )

@@ -64,3 +64,12 @@ def test_a_recipe_says_so_with_true_or_false() -> None:
     assert RankingWeights.DEFAULT.latest_first
     with pytest.raises(ValueError, match=r"weights\.latest_first"):
         RankingWeights(relevance=1.0, latest_first=1)  # type: ignore[arg-type]
+
+
+def test_a_number_that_is_asked_for_is_looked_for_even_where_it_is_the_day(memory: Engine) -> None:
+    for number in range(1, 7):
+        memory.remember(
+            "ada", f"peanut fact number {number}", id=str(number), observed_at=datetime(2026, 1, 1, number, tzinfo=UTC)
+        )
+
+    assert [first(sync, f"peanut fact number {number}") for number in range(1, 7)] == list("123456")

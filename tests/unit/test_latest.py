@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from langchain_tiered_memory.core.latest import APART, Said, latest
+from langchain_tiered_memory.core.latest import APART, Said, latest, names_in
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.times import asks_of_the_past
 
@@ -70,6 +70,31 @@ def test_the_best_gives_way_to_what_was_said_later_of_the_same() -> None:
 )
 def test_otherwise_the_order_stands(hits: list[Said], scores: list[float]) -> None:
     assert latest(hits, scores) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Where do I live?", set()),
+        ("What is peanut fact number 1?", {"1"}),
+        ("Is Ada at Initech?", {"ada", "initech"}),
+        ("", set()),
+    ],
+)
+def test_names_and_numbers_of_a_question_are_known(question: str, names: set[str]) -> None:
+    assert names_in(question) == names
+
+
+def test_what_gives_way_to_another_is_about_no_more_of_what_is_named() -> None:
+    assert latest([OLD, NEW], [0.9, 0.8], frozenset({"utrecht"})) is None
+    assert latest([OLD, NEW], [0.9, 0.8], frozenset({"live", "berlin"})) == 1
+
+
+def test_a_preference_does_not_give_way_to_a_fact() -> None:
+    fact, taste = (said(row, row, "peanuts", role=None, sources=(f"s{row}",)) for row in (1, 0))
+    taste = replace(taste, head=replace(taste.head, memory_type=MemoryType.PREFERENCE))
+    assert latest([taste, fact], [0.9, 0.8]) is None
+    assert latest([taste, said(1, 1, "peanuts")], [0.9, 0.8]) == 1
 
 
 def test_of_equal_times_what_was_written_later_is_later() -> None:
