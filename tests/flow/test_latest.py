@@ -72,4 +72,4 @@ def test_a_number_that_is_asked_for_is_looked_for_even_where_it_is_the_day(memor
             "ada", f"peanut fact number {number}", id=str(number), observed_at=datetime(2026, 1, 1, number, tzinfo=UTC)
         )
 
-    assert [first(sync, f"peanut fact number {number}") for number in range(1, 7)] == list("123456")
+    assert [first(memory, f"peanut fact number {number}") for number in range(1, 7)] == list("123456")
