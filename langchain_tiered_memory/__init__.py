@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InvalidInput,
         ModelMismatch,
         NotFound,
+        NotInstalled,
         SchemaMismatch,
         TieredMemoryError,
     )
@@ -107,6 +108,7 @@ _ROOMS = {
         "InvalidInput",
         "ModelMismatch",
         "NotFound",
+        "NotInstalled",
         "SchemaMismatch",
         "TieredMemoryError",
     ),
@@ -192,6 +194,7 @@ __all__ = [
     "ModelScorer",
     "NewMemory",
     "NotFound",
+    "NotInstalled",
     "PlacementSettings",
     "PolicyChoice",
     "RankingWeights",

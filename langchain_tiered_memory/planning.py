@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from langchain_tiered_memory.core.config import RankingWeights, Settings
-from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.errors import ConfigError, NotInstalled, extra, shown
 from langchain_tiered_memory.core.ports import Clock, FactExtractor, ImportanceScorer
 
 IN_MEMORY = ":memory:"
@@ -56,6 +57,8 @@ def plan(redis: object, vector_db: object, postgres: object, path: object, optio
         raise ConfigError("redis is a redis.asyncio client: give a URL or a blocking redis.Redis, calls stay async")
     for name, value in (("redis", redis), ("vector_db", vector_db), ("postgres", postgres)):
         _check_place(name, value)
+    if isinstance(postgres, str) and postgres.startswith("postgres") and not _installed("psycopg"):
+        raise NotInstalled("PostgreSQL", "psycopg", extra("postgres"))
     given = {name: value for name, value in options.items() if value is not None}
     strangers = set(given) - {"embedder", "llm", "scorer", "extractor", "reranker", "weights", "settings", "clock"}
     if strangers:
@@ -69,6 +72,14 @@ def plan(redis: object, vector_db: object, postgres: object, path: object, optio
         )
     where = path if path in {None, IN_MEMORY} else Path(str(path)).expanduser()
     return Plan(redis=redis, vector_db=vector_db, postgres=postgres, path=where, **given)
+
+
+def _installed(package: str) -> bool:
+    """Say whether a package is there, without loading it."""
+    try:
+        return find_spec(package) is not None
+    except ValueError:  # somebody's stand-in for it
+        return True
 
 
 def _check_type(given: dict[str, Any], name: str, wanted: type) -> None:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from langchain_tiered_memory.core.config import RankingWeights
+from langchain_tiered_memory.core.errors import NotInstalled, extra
 from langchain_tiered_memory.core.model import HistoryEvent, Message, ScoredMemory, Tier
 from langchain_tiered_memory.core.prompt import is_block
 from langchain_tiered_memory.core.ranking import HOURS_TO_HALF
@@ -23,7 +24,7 @@ from langchain_tiered_memory.views.words import TIERS, plain
 try:
     from matplotlib import dates, figure
 except ImportError as missing:
-    raise ImportError("pictures need matplotlib: pip install 'langchain-tiered-memory[notebooks]'") from missing
+    raise NotInstalled("a picture", "matplotlib", extra("notebooks")) from missing
 
 __all__ = ["Life", "decay", "lives", "score_parts", "timeline", "window_use"]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from langchain_tiered_memory import NotInstalled
+
 if TYPE_CHECKING:
     from llamaindex_adapter.block import TieredMemoryBlock
     from llamaindex_adapter.index import LlamaIndexVectorIndex
@@ -36,7 +38,7 @@ def __getattr__(name: str) -> object:
     """Load an adapter at its first use.
 
     Raises:
-        ImportError: LlamaIndex is not installed; the message says how to install it.
+        NotInstalled: LlamaIndex is not there.
     """
     room = _ROOM_OF.get(name)
     if room is None:
@@ -46,7 +48,7 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("llama_index"):
             raise
-        raise ImportError(f"{name} needs LlamaIndex: pip install 'llama-index-core>=0.14,<0.15'") from error
+        raise NotInstalled(name, "LlamaIndex", "llama-index-core>=0.14,<0.15") from error
     value: object = getattr(module, name)
     globals()[name] = value
     return value

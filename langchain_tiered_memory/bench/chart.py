@@ -9,7 +9,7 @@ from typing import Any
 from langchain_tiered_memory.bench.figures import Figure
 from langchain_tiered_memory.bench.recall import METHODS
 from langchain_tiered_memory.bench.report import Report
-from langchain_tiered_memory.core.errors import ConfigError, InvalidInput
+from langchain_tiered_memory.core.errors import InvalidInput, NotInstalled, extra
 
 FORMATS = (".png", ".svg", ".pdf")
 _COLOURS = ("#2a6f97", "#bbbbbb", "#dddddd")
@@ -24,13 +24,13 @@ def demand(path: Path) -> None:
     """Make sure that a chart can be drawn into this file.
 
     Raises:
-        ConfigError: matplotlib is not installed.
+        NotInstalled: matplotlib is not there.
         InvalidInput: It is a file of no format known here.
     """
     if path.suffix.lower() not in FORMATS:
         raise InvalidInput("--plot", str(path), f"a name that ends with {', '.join(FORMATS)} is needed")
     if find_spec("matplotlib") is None:
-        raise ConfigError("a chart needs matplotlib: pip install 'langchain-tiered-memory[notebooks]'")
+        raise NotInstalled("a chart", "matplotlib", extra("notebooks"))
 
 
 def draw(report: Report, path: Path) -> None:

@@ -16,7 +16,7 @@ import typer
 from rich.text import Text
 
 from langchain_tiered_memory.cli.common import FAILED, MISUSED, Store, command
-from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError
+from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, NotInstalled
 from langchain_tiered_memory.core.reports import WorkReport
 from langchain_tiered_memory.views.words import counted
 
@@ -146,7 +146,11 @@ def _named(name: str) -> Any:
     sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(importlib.import_module(module), attribute)
+    except NotInstalled:
+        raise
     except (ImportError, AttributeError, ValueError, TypeError) as error:
+        if isinstance(error, ImportError) and error.name is not None and not f"{module}.".startswith(f"{error.name}."):
+            raise ConfigError(f"--memory {name!r} cannot be loaded: {error}") from error
         raise ConfigError(
             f"--memory {name!r} names nothing: MODULE:NAME of your own code is needed ({error})"
         ) from error

@@ -4,6 +4,7 @@
 TieredMemoryError
 ├─ InvalidInput(ValueError)        an argument: field, value, remedy; nothing was written
 ├─ ConfigError(ValueError)         how the system was set up; nothing was opened
+│  └─ NotInstalled(ImportError)    a package that an extra brings; the message has the line for pip
 ├─ NotFound(LookupError)           no such id for this user (another user's id reads the same)
 ├─ Conflict                        somebody else was first; nothing was written
 ├─ BackendUnavailable(ConnectionError)   a store did not answer or refused; may work later
@@ -34,6 +35,11 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
+def extra(name: str) -> str:
+    """Return what to give to pip for an extra of this package."""
+    return f"langchain-tiered-memory[{name}]"
+
+
 class TieredMemoryError(Exception):
     """Root of the tree: catching it catches everything this package raises on purpose."""
 
@@ -62,6 +68,27 @@ class InvalidInput(TieredMemoryError, ValueError):
 
 class ConfigError(TieredMemoryError, ValueError):
     """The system is set up in a way that cannot work; the message says how to mend it."""
+
+
+class NotInstalled(ConfigError, ImportError):
+    """Something was asked for that needs a package which is not there: most likely an extra of this one.
+
+    Attributes:
+        what: What was asked for.
+        package: What it needs.
+        install: What to give to pip.
+    """
+
+    def __init__(self, what: str, package: str, install: str) -> None:
+        """Name what was asked for, what it needs and the way to get it."""
+        super().__init__(f"{what} needs {package}, which is not installed: pip install '{install}'")
+        self.what = what
+        self.package = package
+        self.install = install
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the three parts."""
+        return type(self), (self.what, self.package, self.install)
 
 
 class NotFound(TieredMemoryError, LookupError):

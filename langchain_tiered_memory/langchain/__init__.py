@@ -54,7 +54,7 @@ def __getattr__(name: str) -> object:
     """Load an adapter at its first use.
 
     Raises:
-        ImportError: Its framework is not installed; the message says how to install it.
+        NotInstalled: Its framework is not there.
     """
     room = _ROOM_OF.get(name)
     if room is None:

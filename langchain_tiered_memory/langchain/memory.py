@@ -12,6 +12,7 @@ from pydantic import ConfigDict, PrivateAttr
 
 from langchain_tiered_memory.core.errors import (
     InvalidInput,
+    NotInstalled,
     TieredMemoryError,
 )
 from langchain_tiered_memory.core.model import Message
@@ -25,7 +26,7 @@ try:
     from langchain_classic.base_memory import BaseMemory
     from langchain_classic.memory.utils import get_prompt_input_key
 except ImportError as error:
-    raise ImportError("TieredMemory needs LangChain's classic chains: pip install langchain-classic") from error
+    raise NotInstalled("TieredMemory", "LangChain's classic chains", "langchain-classic") from error
 
 __all__ = ["TieredMemory"]
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 
 from langchain_tiered_memory.core import inputs as door
-from langchain_tiered_memory.core.errors import InvalidInput, TieredMemoryError
+from langchain_tiered_memory.core.errors import InvalidInput, NotInstalled, TieredMemoryError, extra
 from langchain_tiered_memory.core.model import Memory, Message, new_id
 from langchain_tiered_memory.core.prompt import format_memories
 from langchain_tiered_memory.faces import Session
@@ -23,9 +23,7 @@ try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langgraph.runtime import Runtime
 except ImportError as error:
-    raise ImportError(
-        "TieredMemoryMiddleware needs LangChain's agents: pip install 'langchain-tiered-memory[agents]'"
-    ) from error
+    raise NotInstalled("TieredMemoryMiddleware", "LangChain's agents", extra("agents")) from error
 
 __all__ = ["TieredMemoryMiddleware"]
 

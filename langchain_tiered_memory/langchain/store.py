@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from langchain_tiered_memory.core.errors import ConfigError
+from langchain_tiered_memory.core.errors import ConfigError, NotInstalled, extra
 from langchain_tiered_memory.core.values import SyncValues
 from langchain_tiered_memory.system import MemorySystem
 
@@ -23,7 +23,7 @@ try:
         TTLConfig,
     )
 except ImportError as error:
-    raise ImportError("TieredMemoryStore needs LangGraph: pip install 'langchain-tiered-memory[agents]'") from error
+    raise NotInstalled("TieredMemoryStore", "LangGraph", extra("agents")) from error
 
 from langchain_tiered_memory.langchain.arguments import a_memory
 from langchain_tiered_memory.langchain.namespaces import Namespace, accepted, user_of

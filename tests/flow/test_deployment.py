@@ -14,8 +14,9 @@ import yaml
 from celery import Celery
 from celery.contrib.testing.worker import start_worker
 
-from langchain_tiered_memory import MemorySystem, work_once
+from langchain_tiered_memory import InvalidInput, MemorySystem
 from langchain_tiered_memory.cli.app import app
+from langchain_tiered_memory.distributed import TASK, add_work
 from langchain_tiered_memory.embedding import HashedEmbedder
 from tests.conftest import FakeClock
 from tests.flow.world import QUIET
@@ -110,14 +111,37 @@ def test_a_worker_of_celery_serves_who_is_due(clock: FakeClock) -> None:
     """On a broker of its own in this process, with a real worker's thread."""
     memory = MemorySystem.open(":memory:", embedder=HashedEmbedder(16), settings=QUIET, clock=clock)
     celery = Celery("memory", broker="memory://", backend="cache+memory://")
-
-    @celery.task(name="memory.work")  # type: ignore[untyped-decorator] # Celery ships no types
-    def work() -> int:
-        return work_once(memory).users
+    work = add_work(celery, memory)
 
     memory.sync.remember("ada", "The pot is blue", importance=0.9)
     clock.advance(minutes=10)
     with start_worker(celery, pool="solo", perform_ping_check=False, loglevel="ERROR"):
-        assert work.delay().get(timeout=60) == 1
-        assert work.delay().get(timeout=60) == 0
+        served = work.delay().get(timeout=60)
+        assert (served["users"], served["failed"], served["unavailable"]) == (1, 0, [])
+        assert work.delay().get(timeout=60)["users"] == 0
     memory.sync.close()
+
+
+def test_celerys_beat_calls_it_beside_what_it_called_before() -> None:
+    celery = Celery("memory", broker="memory://")
+    celery.conf.beat_schedule = {"mine": {"task": "mine", "schedule": 1.0}}
+    with MemorySystem.open(":memory:", embedder=HashedEmbedder(16)).sync as memory:
+        tasks = [add_work(celery, memory, every=30), add_work(celery, memory, name="second")]
+
+    assert [task.name for task in tasks] == [TASK, "second"]
+    assert {name: entry["schedule"] for name, entry in celery.conf.beat_schedule.items()} == {
+        "mine": 1.0,
+        TASK: 30.0,
+        "second": 60.0,
+    }
+    assert celery.conf.beat_schedule[TASK]["options"] == {"expires": 30.0}
+
+
+@pytest.mark.parametrize(
+    "given", [{"app": "celery"}, {"every": 0}, {"every": float("inf")}, {"users_at_once": 0}, {"name": ""}], ids=str
+)
+def test_a_task_that_cannot_work_is_refused(given: dict[str, Any]) -> None:
+    (field,) = given
+    memory = MemorySystem.open(":memory:", embedder=HashedEmbedder(16))
+    with pytest.raises(InvalidInput, match=f"^{field}"):
+        add_work(given.pop("app", Celery("memory", broker="memory://")), memory, **given)

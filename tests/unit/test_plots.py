@@ -219,7 +219,8 @@ def test_without_matplotlib_the_error_says_what_to_install() -> None:
     run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
 
     assert run.returncode == 1
-    assert "ImportError: pictures need matplotlib: pip install 'langchain-tiered-memory[notebooks]'" in run.stderr
+    way = "pip install 'langchain-tiered-memory[notebooks]'"
+    assert f"NotInstalled: a picture needs matplotlib, which is not installed: {way}" in run.stderr
 
 
 def test_the_picture_of_the_readme_is_there_in_light_and_dark_and_told_in_words() -> None:

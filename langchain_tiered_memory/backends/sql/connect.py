@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import URL, Engine, StaticPool, create_engine, make_url
 from sqlalchemy.exc import ArgumentError
 
-from langchain_tiered_memory.core.errors import ConfigError, shown
+from langchain_tiered_memory.core.errors import ConfigError, NotInstalled, extra, shown
 
 CONNECT_SECONDS = 5
 """How long a PostgreSQL server may take to answer a new connection."""
@@ -33,7 +33,7 @@ def connect(source: object) -> tuple[Engine, bool]:
 
     Raises:
         ConfigError: It is none of these.
-        ImportError: PostgreSQL's driver is not installed.
+        NotInstalled: PostgreSQL's driver is not there.
     """
     if isinstance(source, Engine):
         return source, False
@@ -45,8 +45,7 @@ def connect(source: object) -> tuple[Engine, bool]:
 
         engine = create_engine(url, hide_parameters=True, **_postgres_options(url))
     except ImportError as exc:
-        way = "pip install 'langchain-tiered-memory[postgres]'"
-        raise ImportError(f"PostgreSQL needs psycopg, which is not installed: {way}", name="psycopg") from exc
+        raise NotInstalled("PostgreSQL", "psycopg", extra("postgres")) from exc
     make_patient(engine)
     return engine, True
 

@@ -132,7 +132,8 @@ class TestImport:
 
         run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT)
 
-        assert run.stdout == "TieredMemory needs LlamaIndex: pip install 'llama-index-core>=0.14,<0.15'\n"
+        way = "pip install 'llama-index-core>=0.14,<0.15'"
+        assert run.stdout == f"TieredMemory needs LlamaIndex, which is not installed: {way}\n"
 
     def test_the_public_names_are_there_and_no_others(self) -> None:
         assert llamaindex_adapter.__all__ == dir(llamaindex_adapter)
