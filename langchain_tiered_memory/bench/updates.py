@@ -10,7 +10,7 @@ through `session.add`; then every question is asked before and after `consolidat
 
 Printed are, with Wilson intervals of 95 %: the share of questions whose current value is recalled above the outdated
 one, or without it; what became of the outdated values among the facts; and how many true statements were retired. The
-baselines are no consolidation, and no consolidation with the recipe that prefers the latest (`RankingWeights.RECENT`).
+baselines are no consolidation, and no consolidation with a recipe whose best hit gives way to none (`latest_first`).
 The model is scripted: it answers from the notes of whoever wrote the data, and so shows what a perfect one would give.
 `--failures` prints so many of those that the rules get wrong, of the development half alone.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -19,7 +19,7 @@ from langchain_tiered_memory.core.ports import Embedder
 from langchain_tiered_memory.system import MemorySystem
 
 RULES, MODEL = EXTRACTORS = ("rules", "model")
-BEFORE, RECENT = BASELINES = ("before", "before, RECENT")
+PLAIN, BEFORE = BASELINES = ("relevance alone", "before")
 
 _USER = "bench"
 _AFTERWARDS = timedelta(days=1)
@@ -93,8 +93,8 @@ def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACT
         with system.sync as memory:
             _say(memory, talk)
             if not orders:
+                orders[PLAIN] = _orders(memory, life, k, replace(RankingWeights.DEFAULT, latest_first=False))
                 orders[BEFORE] = _orders(memory, life, k, RankingWeights.DEFAULT)
-                orders[RECENT] = _orders(memory, life, k, RankingWeights.RECENT)
             _consolidate(memory)
             orders[name] = _orders(memory, life, k, RankingWeights.DEFAULT)
             kept[name] = _kept(_everything(memory), life)
