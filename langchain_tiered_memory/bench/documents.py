@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,14 +77,14 @@ def read(file: Path, wanted: str) -> Value:
     """Return the whole of a JSON file.
 
     Args:
-        file: The file.
+        file: The file; - is standard input.
         wanted: What file is needed, in words, for errors.
 
     Raises:
         InvalidInput: It is not JSON.
         OSError: It cannot be read.
     """
-    content = file.read_bytes()
+    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         return Value(json.loads(content.decode("utf-8-sig")), file, wanted)
     except UnicodeDecodeError:

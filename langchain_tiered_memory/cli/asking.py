@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from langchain_tiered_memory.cli import render
-from langchain_tiered_memory.cli.common import Store, command, instant, json_object, text_of
+from langchain_tiered_memory.cli.common import DAILY, UPKEEP, Store, command, instant, json_object, text_of
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.errors import InvalidInput
 from langchain_tiered_memory.core.model import MemoryType, RecallResult, Tier
@@ -25,7 +25,7 @@ FilterOption = Annotated[
     ),
 ]
 TypesOption = Annotated[list[MemoryType] | None, typer.Option("--type", help="Only this type; may be repeated.")]
-SupersededOption = Annotated[bool, typer.Option("--superseded", help="Also what a newer value has superseded.")]
+SupersededOption = Annotated[bool, typer.Option("--superseded", help="Also values that a newer one has replaced.")]
 
 
 RECIPES: Mapping[str, RankingWeights] = {
@@ -47,15 +47,17 @@ DEFAULT = Recipe("DEFAULT")
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    command(app, "recall", 'ltm recall "what snack can I buy her?" --k 3')(recall)
-    command(app, "list", "ltm list --tier long_term --type fact --type preference")(list_)
-    command(app, "history", "ltm history 5f1c… (an id as recall and list show it)")(history)
-    command(app, "status", "ltm status --json", everyone=True)(status)
+    command(app, "recall", 'ltm recall "what snack can I buy her?" --k 3', panel=DAILY)(recall)
+    command(app, "list", "ltm list --tier long_term --type fact --type preference", panel=DAILY)(list_)
+    command(app, "history", "ltm history 5f1c… (an id as recall and list show it)", panel=DAILY)(history)
+    command(app, "status", "ltm status --json", panel=UPKEEP, everyone=True)(status)
 
 
 def recall(
     store: Store,
-    query: Annotated[str, typer.Argument(help="What to look for, in words; - reads it from standard input.")],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="What to look for, in your words; - reads it from standard input.")
+    ],
     *,
     k: Annotated[int, typer.Option("--k", "-k", help="How many memories.")] = 5,
     as_of: Annotated[
@@ -64,25 +66,38 @@ def recall(
             "--as-of",
             parser=instant,
             metavar="INSTANT",
-            help="What was true then: a day or instant, as 2026-03-01T18:30Z.",
+            help="What was true at that time: a day or an instant, as 2026-03-01T18:30Z.",
         ),
     ] = None,
     known_at: Annotated[
-        Any, typer.Option("--known-at", parser=instant, metavar="INSTANT", help="What was known then, likewise.")
+        Any,
+        typer.Option(
+            "--known-at", parser=instant, metavar="INSTANT", help="Only what had been told by that time, likewise."
+        ),
     ] = None,
     min_score: Annotated[
-        str, typer.Option("--min-score", help="Least score from 0 to 1; 'auto' takes only what may be an answer.")
+        str,
+        typer.Option(
+            "--min-score", help="Leave out what scores less, from 0 to 1; 'auto' leaves out what is no answer."
+        ),
     ] = "0",
     weights: WeightsOption = DEFAULT,
     types: TypesOption = None,
     filter: FilterOption = None,
-    session: Annotated[str | None, typer.Option("--session", help="The conversation this is asked in.")] = None,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", help="The conversation this is asked in; what it still shows is left out."),
+    ] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="Only what this agent may see.")] = None,
-    neighbors: Annotated[int, typer.Option("--neighbors", help="So many turns around each hit as well.")] = 0,
+    neighbors: Annotated[
+        int, typer.Option("--neighbors", help="Also show so many messages before and after each hit.")
+    ] = 0,
     superseded: SupersededOption = False,
-    touch: Annotated[bool, typer.Option("--touch/--no-touch", help="Whether this counts as a read.")] = True,
+    touch: Annotated[
+        bool, typer.Option("--touch/--no-touch", help="Whether this counts as a read; what is read often is kept.")
+    ] = True,
 ) -> None:
-    """Search both stored tiers, and show the best memories with the parts of each score."""
+    """Find what is remembered by meaning and by keywords, and show the parts of each score."""
     with store.opened(fresh=True) as memory:
         found = memory.recall(
             store.user_id,
@@ -124,7 +139,7 @@ def list_(
         str | None, typer.Option("--after", metavar="ID", help="The last id of the page before this one.")
     ] = None,
 ) -> None:
-    """List memories, the latest written first. This counts no read."""
+    """List memories, the latest written first. Unlike recall, this does not count as a read."""
     with store.opened(fresh=True, index=False) as memory:
         found = memory.list(
             store.user_id,
@@ -138,15 +153,17 @@ def list_(
     store.screen.show(found, render.memories(found) if found else "Nothing is remembered.")
 
 
-def history(store: Store, id: Annotated[str, typer.Argument(help="The memory's id.")]) -> None:
-    """Tell what happened to one memory, oldest first."""
+def history(
+    store: Store, id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as recall and list show it.")]
+) -> None:
+    """Tell what happened to one memory, oldest first: made, promoted, changed, superseded, forgotten."""
     with store.opened(index=False) as memory:
         found = memory.history(store.user_id, id)
     store.screen.show(found, render.events(found))
 
 
 def status(store: Store) -> None:
-    """Say what is stored, and how it is served."""
+    """Count what is stored and what waits to be done, and say which stores and model are in use."""
     with store.opened() as memory:
         found = memory.status(store.user)
     store.screen.show(found, render.status(found))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ import typer
 
 from langchain_tiered_memory.cli import bench_tables
 from langchain_tiered_memory.cli.asking import DEFAULT, RECIPES, Recipe, WeightsOption
-from langchain_tiered_memory.cli.common import FAILED, confirmed, ending
+from langchain_tiered_memory.cli.common import FAILED, MEASURING, JsonOption, confirmed, ending
 from langchain_tiered_memory.cli.following import following
 from langchain_tiered_memory.cli.screen import Screen, jsonable
 from langchain_tiered_memory.core.errors import InvalidInput
@@ -19,7 +19,7 @@ from langchain_tiered_memory.core.errors import InvalidInput
 if TYPE_CHECKING:
     from langchain_tiered_memory.bench.report import Report
 
-STANDARD_OUTPUT = "-"
+STANDARD_INPUT = "-"
 _DATA = {
     "locomo": ("FILE", "locomo10.json", "LoCoMo: locomo10.json of github.com/snap-research/locomo"),
     "longmemeval": (
@@ -34,10 +34,10 @@ _DATA = {
 KOption = Annotated[int, typer.Option("--k", "-k", min=1, help="How many memories to ask for.")]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Only so many conversations, the first.")]
 RoleOption = Annotated[
-    list[str] | None, typer.Option("--role", help="Remember only what this role said; may be repeated.")
+    list[str] | None, typer.Option("--role", help="Remember only what this role said, such as user; may be repeated.")
 ]
-JsonOption = Annotated[
-    str | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output.")
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the results into this file, as JSON.")
 ]
 PlotOption = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw a chart: .png, .svg or .pdf. Needs matplotlib.")
@@ -62,16 +62,17 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         rich_markup_mode=app.rich_markup_mode,
         no_args_is_help=True,
-        help="Measure recall on public conversations, beside BM25 alone and embeddings alone. You bring the data.",
+        help="Measure how much is found again, on public conversations that you download, beside BM25 and embeddings.",
         epilog="Example:  ltm bench locomo locomo10.json",
     )
     for name in _DATA:
         _register(group, name)
-    app.add_typer(group, name="bench")
+    app.add_typer(group, name="bench", rich_help_panel=MEASURING)
 
 
 def _register(group: typer.Typer, name: str) -> None:
     what, example, data = _DATA[name]
+    about = "The data, as downloaded; - is standard input." if what == "FILE" else "The data, as downloaded."
 
     def run(
         source: Path,
@@ -80,38 +81,43 @@ def _register(group: typer.Typer, name: str) -> None:
         limit: LimitOption = None,
         weights: WeightsOption = DEFAULT,
         role: RoleOption = None,
-        results: JsonOption = None,
+        output: OutputOption = None,
         plot: PlotOption = None,
         force: ForceOption = False,
+        json: JsonOption = False,
     ) -> None:
-        screen = Screen(json=results == STANDARD_OUTPUT)
-        file = None if results is None or screen.json else Path(results)
+        screen = Screen(json=json)
         with ending(screen):
-            _prepare(screen, file, plot, force=force)
+            _prepare(screen, output, plot, force=force, ask=str(source) != STANDARD_INPUT)
             report = _measured(screen, _Asked(name, source, k, limit, weights, tuple(role or ())))
             screen.show(report, *bench_tables.views(report))
-            if file is not None:
-                file.write_text(json.dumps(jsonable(report), indent=1) + "\n", encoding="utf-8")
+            if output is not None:
+                output.write_text(dumps(jsonable(report), indent=1) + "\n", encoding="utf-8")
             if plot is not None:
                 from langchain_tiered_memory.bench import chart
 
                 chart.draw(report, plot)
 
-    run.__annotations__["source"] = Annotated[Path, typer.Argument(metavar=what, help="The data, as downloaded.")]
-    told = f"Measure recall on {data}. Every turn is remembered, every question asked; nothing of it is kept."
+    run.__annotations__["source"] = Annotated[Path, typer.Argument(metavar=what, help=about)]
+    told = f"Measure recall on {data}.\n\nEvery turn is remembered, every question asked; nothing of it is kept."
     group.command(name, help=told, epilog=f"Example:  ltm bench {name} {example}")(run)
 
 
-def _prepare(screen: Screen, results: Path | None, plot: Path | None, *, force: bool) -> None:
-    """Make sure, before hours are spent, that what comes out can be written, and replaces nothing unasked."""
+def _prepare(screen: Screen, output: Path | None, plot: Path | None, *, force: bool, ask: bool) -> None:
+    """Make sure, before hours are spent, that what comes out can be written, and replaces nothing unasked.
+
+    Nobody is asked where the data come from standard input, where the answer would be.
+    """
     if plot is not None:
         from langchain_tiered_memory.bench import chart
 
         chart.demand(plot)
-    for option, file in (("--json", results), ("--plot", plot)):
+    for option, file in (("--output", output), ("--plot", plot)):
         if file is not None and not file.parent.is_dir():
             raise InvalidInput(option, str(file), "there is no such folder")
-        if file is not None and file.exists() and not force and not confirmed(screen, f"Replace {file}?"):
+        if file is None or force or not file.exists():
+            continue
+        if not (ask and confirmed(screen, f"Replace {file}?")):
             screen.complain(f"{file} exists and stays as it is: --force, or a yes, is needed")
             raise typer.Exit(FAILED)
 

@@ -31,22 +31,29 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 STAYS = "what was written until now stays, and the command can be given again"
 DEFAULT_PATH = "./memory"
 IN_MEMORY = ":memory:"
+FIRST, DAILY, UPKEEP, FILES, MEASURING = "Begin", "Every day", "Look after it", "Carry it in and out", "Measure it"
+"""Headings of the commands in the help."""
 DEFAULT_USER = "me"
 _PANEL = "Which memory"
 
 PathOption = Annotated[
-    str, typer.Option("--path", envvar="LTM_PATH", help="Folder of what is embedded.", rich_help_panel=_PANEL)
+    str,
+    typer.Option(
+        "--path", envvar="LTM_PATH", help="Folder of the memory: it holds what no server holds.", rich_help_panel=_PANEL
+    ),
 ]
 RedisOption = Annotated[
     str | None,
-    typer.Option("--redis", envvar="LTM_REDIS", help="URL of a Redis for short-term memory.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--redis", envvar="LTM_REDIS", help="URL of a Redis that holds short-term memory.", rich_help_panel=_PANEL
+    ),
 ]
 VectorOption = Annotated[
     str | None,
     typer.Option(
         "--vector-db",
         envvar="LTM_VECTOR_DB",
-        help="URL of a Chroma server, or 'exact' for none.",
+        help="URL of a Chroma server; 'exact' searches without one.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -55,13 +62,15 @@ PostgresOption = Annotated[
     typer.Option(
         "--postgres",
         envvar="LTM_POSTGRES",
-        help="URL of a SQL database for long-term memory.",
+        help="URL of a PostgreSQL that holds long-term memory.",
         rich_help_panel=_PANEL,
     ),
 ]
-UserOption = Annotated[str, typer.Option("--user", envvar="LTM_USER", help="Whose memory.", rich_help_panel=_PANEL)]
+UserOption = Annotated[
+    str, typer.Option("--user", envvar="LTM_USER", help="Whose memory it is: any name.", rich_help_panel=_PANEL)
+]
 AnyUserOption = Annotated[
-    str | None, typer.Option("--user", help="Only this user's; all users' if left out.", rich_help_panel=_PANEL)
+    str | None, typer.Option("--user", help="One user; all of them if left out.", rich_help_panel=_PANEL)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")]
 
@@ -185,7 +194,7 @@ def _hush() -> None:
 
 
 def command(
-    app: typer.Typer, name: str, example: str, *, everyone: bool = False
+    app: typer.Typer, name: str, example: str, *, panel: str, everyone: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command: its first parameter, a `Store`, becomes the options that all commands have.
 
@@ -193,6 +202,7 @@ def command(
         app: Where.
         name: The command's name.
         example: A line to try, shown at the end of its help.
+        panel: The heading under which it stands.
         everyone: Whether the command takes all users when none is named.
     """
 
@@ -210,7 +220,8 @@ def command(
         seen = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in [*own, *shared]]
         run.__signature__ = inspect.Signature(seen)  # type: ignore[attr-defined] # what typer reads
         run.__annotations__ = {one.name: one.annotation for one in seen}
-        app.command(name, help=_in_paragraphs(work.__doc__ or ""), epilog=f"Example:  {example}")(run)
+        about = _in_paragraphs(work.__doc__ or "")
+        app.command(name, help=about, epilog=f"Example:  {example}", rich_help_panel=panel)(run)
         return work
 
     return register

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from langchain_tiered_memory.cli import render
-from langchain_tiered_memory.cli.common import ending
+from langchain_tiered_memory.cli.common import FIRST, ending
 from langchain_tiered_memory.cli.demo import USER, demo_messages, run_demo
 from langchain_tiered_memory.cli.demo_story import Answer, Consolidated, Fate, Left, Recalled, Remembered, Step
 from langchain_tiered_memory.cli.rows import Rows
@@ -27,7 +27,7 @@ _NAMES = {"user": "Nora", "assistant": "Assistant"}
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("demo", epilog="Example:  ltm demo --keep ./demo-memory")(demo)
+    app.command("demo", epilog="Example:  ltm demo --keep ./demo-memory", rich_help_panel=FIRST)(demo)
 
 
 def demo(
@@ -35,7 +35,9 @@ def demo(
     keep: Annotated[
         str | None, typer.Option("--keep", metavar="PATH", help="Keep the demo's memory in this new folder.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Write the steps as JSON, and nothing else.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write the steps as JSON, and nothing else, to standard output.")
+    ] = False,
 ) -> None:
     """Watch five weeks of a conversation being remembered, recalled, consolidated and recalled again."""
     screen = Screen(json=json)

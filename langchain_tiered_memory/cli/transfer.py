@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 import typer
 
 from langchain_tiered_memory.cli import render
-from langchain_tiered_memory.cli.common import FAILED, STAYS, Store, command, confirmed, instant
+from langchain_tiered_memory.cli.common import FAILED, FILES, STAYS, Store, command, confirmed, instant
 from langchain_tiered_memory.cli.following import following
 from langchain_tiered_memory.cli.imported import JSONL, OPENAI, Imported, Kind, imported, views
 from langchain_tiered_memory.core.errors import InvalidInput
@@ -29,8 +29,8 @@ _MEMORIES = (Kind.EXPORT, Kind.MEMORY)
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    command(app, "import", "ltm import conversations.json --dry-run")(import_)
-    command(app, "export", "ltm export --user ada > ada.jsonl")(export)
+    command(app, "import", "ltm import chatgpt-export.zip --dry-run", panel=FILES)(import_)
+    command(app, "export", "ltm export --user ada > ada.jsonl", panel=FILES)(export)
 
 
 class Form(StrEnum):
@@ -51,11 +51,12 @@ _OURS = (Form.JSONL, Form.OPENAI)
 
 def import_(
     store: Store,
-    file: Annotated[str, typer.Argument(help="The file; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file, or a ZIP with it; - is standard input.")],
     *,
     format: Annotated[Form, typer.Option("--format", help="What the file is; auto looks into it.")] = Form.AUTO,
     session: Annotated[
-        str | None, typer.Option("--session", help="Where messages go; the file's name if left out.")
+        str | None,
+        typer.Option("--session", help="The conversation that messages belong to; named after the file if left out."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and check the file, and change nothing.")] = False,
     me: Annotated[
@@ -73,7 +74,10 @@ def import_(
     timezone: Annotated[
         str | None,
         typer.Option(
-            "--timezone", metavar="ZONE", help="Where its clock stood, as Europe/Oslo.", rich_help_panel=_MORE
+            "--timezone",
+            metavar="ZONE",
+            help="Where its clock stood, as Europe/Oslo; here if left out.",
+            rich_help_panel=_MORE,
         ),
     ] = None,
     said_at: Annotated[
@@ -82,7 +86,7 @@ def import_(
             "--said-at",
             parser=instant,
             metavar="INSTANT",
-            help="When undated messages were said.",
+            help="When undated messages were said; when the file was last changed, if left out.",
             rich_help_panel=_MORE,
         ),
     ] = None,
@@ -185,11 +189,11 @@ def _texts(lines: Iterable[bytes], size: int, seen: Callable[[float], object]) -
 
 def export(
     store: Store,
-    file: Annotated[str, typer.Argument(help="The file to write; - is standard output.")] = "-",
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")] = "-",
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists without asking.")] = False,
 ) -> None:
-    """Write all memories and transcripts of a user as JSON Lines, which `ltm import` reads."""
+    """Write all memories and conversations of a user as JSON Lines, which `ltm import` reads: a backup, or a move."""
     if (
         file != STANDARD_INPUT
         and Path(file).is_file()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from langchain_tiered_memory.cli.common import FAILED, MISUSED, Store, command
+from langchain_tiered_memory.cli.common import FAILED, MISUSED, UPKEEP, Store, command
 from langchain_tiered_memory.core.errors import BackendUnavailable, ConfigError, NotInstalled
 from langchain_tiered_memory.core.reports import WorkReport
 from langchain_tiered_memory.views.words import counted
@@ -28,7 +28,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    command(app, "worker", "ltm worker --every 60 --users-at-once 4", everyone=True)(worker)
+    command(app, "worker", "ltm worker --every 60 --users-at-once 4", panel=UPKEEP, everyone=True)(worker)
 
 
 def worker(
@@ -49,17 +49,15 @@ def worker(
             help="Your own MemorySystem, or a function that makes it, with its models and settings.",
         ),
     ] = None,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="First let those be tried again with whom everything failed.")
-    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="First try those again with whom everything failed.")] = False,
     everybody: Annotated[
-        bool, typer.Option("--everybody", help="First take everybody there is for due: after a restored backup.")
+        bool, typer.Option("--everybody", help="First look at everybody, noted as due or not: after a restored backup.")
     ] = False,
 ) -> None:
-    """Consolidate and maintain the users for whom something is due, and go on until Ctrl-C or SIGTERM.
+    """Keep on consolidating and maintaining whoever is due, until Ctrl-C: for servers with many users.
 
     Any number of workers may run, on any number of machines: no two serve the same user at once, and one that is killed
-    is replaced by the others. When it is told to stop, those being served are served to the end.
+    is replaced by the others. When it is told to stop, by SIGTERM too, those being served are served to the end.
 
     A user with whom everything fails is left alone after a while and shown by `ltm status`. With --retry they are tried
     again, or with --user only that one.

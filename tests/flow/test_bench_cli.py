@@ -57,7 +57,7 @@ def told(bench: Run) -> Run:
     """Run one measurement and return its results."""
 
     def run(*args: object) -> Any:
-        result = bench(*args, "--json", "-")
+        result = bench(*args, "--json")
         assert result.exit_code == 0, result.stderr
         return json.loads(result.stdout)
 
@@ -234,7 +234,7 @@ def test_on_a_narrow_terminal_no_line_is_wider(
 def test_results_and_chart_are_written_beside_the_tables_and_nothing_else_is(bench: Run, folder: Path) -> None:
     file = written(folder / "locomo10.json", LOCOMO)
 
-    result = bench("locomo", file, "--json", "results.json", "--plot", "chart.svg")
+    result = bench("locomo", file, "--output", "results.json", "--plot", "chart.svg")
 
     assert result.exit_code == 0  # a machine that draws for the first time may be told so on standard error
     assert "memory above BM25" in result.stdout
@@ -256,14 +256,34 @@ def test_files_that_exist_are_replaced_after_a_yes_or_by_force(bench: Run, folde
     file = written(folder / "locomo10.json", LOCOMO)
     before = file.read_bytes()
 
-    result = bench("locomo", file, "--json", file, given="\n")
+    result = bench("locomo", file, "-o", file, given="\n")
     assert (result.exit_code, file.read_bytes()) == (1, before)
     assert "exists and stays as it is" in result.stderr
 
     for more, given in (([], "y\n"), (["--force"], None)):
         (folder / "results.json").write_text("old", encoding="utf-8")
-        assert bench("locomo", file, "--json", "results.json", *more, given=given).exit_code == 0
+        assert bench("locomo", file, "--output", "results.json", *more, given=given).exit_code == 0
         assert json.loads((folder / "results.json").read_text(encoding="utf-8"))["questions"] == 4
+
+
+@pytest.mark.parametrize(("name", "data"), [("locomo", LOCOMO), ("longmemeval", LONGMEMEVAL)])
+def test_the_data_may_come_from_standard_input(bench: Run, told: Run, folder: Path, name: str, data: Any) -> None:
+    by_name = told(name, written(folder / "data.json", data))
+    result = bench(name, "-", "--json", given=json.dumps(data))
+
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["groups"] == by_name["groups"]
+
+
+def test_where_the_data_come_from_standard_input_nobody_is_asked_there(bench: Run, folder: Path) -> None:
+    (folder / "results.json").write_text("old", encoding="utf-8")
+    refused = bench("locomo", "-", "--output", "results.json", given="y\n" + json.dumps(LOCOMO))
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "results.json exists and stays as it is: --force, or a yes, is needed" in refused.stderr
+    assert "Replace" not in refused.stderr
+    assert bench("locomo", "-", "--output", "results.json", "--force", given=json.dumps(LOCOMO)).exit_code == 0
+    assert json.loads((folder / "results.json").read_text(encoding="utf-8"))["questions"] == 4
 
 
 def test_the_progress_tells_how_long_it_will_take() -> None:
@@ -285,7 +305,7 @@ def test_the_progress_tells_how_long_it_will_take() -> None:
         (["locomo", "page.json"], 2, "the text of page.json='<!DOCTYPE html>' cannot be used: it is not JSON"),
         (["locomo", "none.json"], 2, "it has no question whose evidence is known"),
         (["locomo", "locomo.json", "--role", "system"], 2, "nothing in the conversation 'conv-26' was said by them"),
-        (["locomo", "locomo.json", "--json", "no/such/results.json"], 2, "--json='no/such/results.json'"),
+        (["locomo", "locomo.json", "--output", "no/such/results.json"], 2, "--output='no/such/results.json'"),
         (["locomo", "locomo.json", "--plot", "chart.gif"], 2, "a name that ends with .png, .svg, .pdf is needed"),
     ],
 )
@@ -322,7 +342,8 @@ def test_a_chart_without_matplotlib_is_refused_before_anything_is_measured(
     result = bench("locomo", "nofile", "--plot", "chart.png")
 
     assert result.exit_code == 1
-    assert result.stderr == "error: a chart needs matplotlib: pip install 'langchain-tiered-memory[notebooks]'\n"
+    way = "pip install 'langchain-tiered-memory[notebooks]'"
+    assert result.stderr == f"error: a chart needs matplotlib, which is not installed: {way}\n"
 
 
 def test_an_embedder_that_fails_ends_the_measurement(bench: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
