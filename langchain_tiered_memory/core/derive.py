@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from langchain_tiered_memory.core.dates import days_told
 from langchain_tiered_memory.core.languages import named
@@ -67,7 +68,12 @@ def terms(memory: Memory) -> Mapping[str, int]:
 
 def terms_about(memory: Memory) -> Mapping[str, int]:
     """Return those of the terms that tell when it was said, and by whom, not what, with counts."""
-    return Counter(analyze(f"{said_on(memory)} {memory.name or ''}"))
+    return _terms_of_heading(f"{said_on(memory)} {memory.name or ''}")
+
+
+@lru_cache(maxsize=4096)
+def _terms_of_heading(text: str) -> Mapping[str, int]:
+    return Counter(analyze(text))
 
 
 def passage_texts(memory: Memory, limit: int) -> Sequence[str]:

@@ -12,9 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from langchain_tiered_memory.core.entries import Vector
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.text import analyze
@@ -31,7 +28,6 @@ APART: Final = 10
 """Closer turns of one session follow each other: the later takes the earlier up, and does not replace it."""
 
 _NAMES = re.compile(r"(?<!^)\b[A-Z]\w+|\b\d[\d.,:]*")
-Likeness = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,14 @@ def names_in(question: str) -> frozenset[str]:
     return frozenset(analyze(" ".join(_NAMES.findall(question))))
 
 
+def may_give_way(heads: Sequence[Memory], scores: Sequence[float]) -> bool:
+    """Say, before more is read of them, whether any hit is relevant enough, and not older than the first."""
+    return any(
+        score >= LEAST * scores[0] and head.observed_at >= heads[0].observed_at
+        for head, score in zip(heads[1:], scores[1:], strict=True)
+    )
+
+
 def latest(hits: Sequence[Said], scores: Sequence[float], named: frozenset[str] = frozenset()) -> int | None:
     """Return the place of the hit that says later what the first one says; None when there is none.
 
@@ -75,9 +79,8 @@ def latest(hits: Sequence[Said], scores: Sequence[float], named: frozenset[str] 
         scores: Theirs, in [0, 1].
         named: The terms of what the question names: what gives way to another is about no more of it.
     """
-    if len(hits) <= 1:
+    if not may_give_way([hit.head for hit in hits], scores):
         return None
-    alike = _alike(hits)
     by_turn: dict[str, list[int]] = {}
     for place, hit in enumerate(hits):
         by_turn.setdefault(hit.turn, []).append(place)
@@ -85,14 +88,14 @@ def latest(hits: Sequence[Said], scores: Sequence[float], named: frozenset[str] 
     later = [other for other in others if _later(hits, first, other)]
     if not later:
         return None
-    found = max(later, key=lambda other: _closest(alike, first, other))
-    close = _closest(alike, first, found)
+    found = max(later, key=lambda other: _closest(hits, first, other))
+    close = _closest(hits, first, found)
     if close < CLOSE or scores[found[0]] < LEAST * scores[0]:
         return None
     if not named & hits[0].terms <= frozenset[str]().union(*(hits[place].terms for place in found)):
         return None
     rivals = (other for other in others if other is not found and _later(hits, other, found))
-    return None if any(_closest(alike, rival, found) > close for rival in rivals) else found[0]
+    return None if any(_closest(hits, rival, found) > close for rival in rivals) else found[0]
 
 
 def _later(hits: Sequence[Said], one: Sequence[int], other: Sequence[int]) -> bool:
@@ -115,17 +118,12 @@ def _of_a_kind(one: Memory, other: Memory) -> bool:
     return len(kinds) == 1 or MemoryType.EPISODE in kinds
 
 
-def _alike(hits: Sequence[Said]) -> Likeness:
-    """Return how alike any two hits are: the cosine of their vectors, and that of their terms as sets."""
-    dimension = next((len(hit.vector) for hit in hits if hit.vector is not None), 1)
-    vectors = np.array([np.zeros(dimension) if hit.vector is None else hit.vector for hit in hits], np.float64)
-    words = [
-        [len(one.terms & other.terms) / max(len(one.terms) * len(other.terms), 1) ** 0.5 for other in hits]
-        for one in hits
-    ]
-    joined: Likeness = vectors @ vectors.T + WORDS * np.array(words)
-    return joined
+def _closest(hits: Sequence[Said], ones: Sequence[int], others: Sequence[int]) -> float:
+    return max(_alike(hits[one], hits[other]) for one in ones for other in others)
 
 
-def _closest(alike: Likeness, ones: Sequence[int], others: Sequence[int]) -> float:
-    return float(alike[np.ix_(ones, others)].max())
+def _alike(one: Said, other: Said) -> float:
+    """Return how alike two are: the cosine of their vectors, and that of their terms as sets."""
+    meaning = 0.0 if one.vector is None or other.vector is None else float(one.vector @ other.vector)
+    shared = len(one.terms & other.terms)
+    return meaning + (WORDS * shared / (len(one.terms) * len(other.terms)) ** 0.5 if shared else 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from langchain_tiered_memory.core.bodies import items_of
 from langchain_tiered_memory.core.derive import terms_about
 from langchain_tiered_memory.core.diversity import Crowd
 from langchain_tiered_memory.core.errors import BackendUnavailable, TieredMemoryError
-from langchain_tiered_memory.core.latest import AMONG, APART, Said, latest, names_in
+from langchain_tiered_memory.core.latest import AMONG, APART, Said, latest, may_give_way, names_in
 from langchain_tiered_memory.core.model import Memory, RecallResult, ScoredMemory, Signal, Tier
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.patience import waiting_at_most
@@ -274,16 +275,24 @@ def _newest(snapshot: Snapshot, row: int) -> tuple[float, int, str]:
 def _latest_first(found: Found, ranked: list[int], named: frozenset[str]) -> tuple[Found, list[int]]:
     """Let the best row give way to the one that says the same later, if there is one: that gets its score."""
     snapshot, best = found.snapshot, ranked[:AMONG]
+    scores = [float(found.scores[row]) for row in best]
     with snapshot.lock:
-        hits = [_said(snapshot, row) for row in best]
-    place = latest(hits, [float(found.scores[row]) for row in best], named)
+        heads = [snapshot.entry(row).memory for row in best]
+        if not may_give_way(heads, scores):
+            return found, ranked
+        sessions = Counter(head.session_id for head in heads)
+        hits = [
+            _said(snapshot, row, shared=sessions[head.session_id] > 1) for row, head in zip(best, heads, strict=True)
+        ]
+    place = latest(hits, scores, named)
     if place is None:
         return found, ranked
     row = ranked[place]
     return found.lifted(row, float(found.scores[ranked[0]])), [row, *(one for one in ranked if one != row)]
 
 
-def _said(snapshot: Snapshot, row: int) -> Said:
+def _said(snapshot: Snapshot, row: int, *, shared: bool) -> Said:
+    """Return what a row says; what is beside it matters only where its session is that of another hit."""
     entry = snapshot.entry(row)
     return Said(
         row=row,
@@ -291,7 +300,7 @@ def _said(snapshot: Snapshot, row: int) -> Said:
         order=entry.order,
         terms=snapshot.postings.terms(row, besides=terms_about(entry.memory)),
         vector=snapshot.vector(row),
-        beside=frozenset(snapshot.neighbours(row, APART)),
+        beside=frozenset(snapshot.neighbours(row, APART) if shared else ()),
     )
 
 
