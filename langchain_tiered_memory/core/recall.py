@@ -205,7 +205,7 @@ class Recall:
                 if body is None or objection(replace(snapshot.entry(row), memory=body), question, now, past):
                     continue
                 hit = _dated(ScoredMemory.of(body, float(found.scores[row]), found.explain(row, question)), found, row)
-                (hits if crowd.takes(snapshot.vector(row), body.content) else spare)[row] = hit
+                (hits if crowd.takes(found.vector(row), body.content) else spare)[row] = hit
         hits |= dict(islice(spare.items(), question.k - len(hits)))
         return [hits[row] for row in ranked if row in hits], tuple(sorted(unread))
 
@@ -281,9 +281,7 @@ def _latest_first(found: Found, ranked: list[int], named: frozenset[str]) -> tup
         if not may_give_way(heads, scores):
             return found, ranked
         sessions = Counter(head.session_id for head in heads)
-        hits = [
-            _said(snapshot, row, shared=sessions[head.session_id] > 1) for row, head in zip(best, heads, strict=True)
-        ]
+        hits = [_said(found, row, shared=sessions[head.session_id] > 1) for row, head in zip(best, heads, strict=True)]
     place = latest(hits, scores, named)
     if place is None:
         return found, ranked
@@ -291,15 +289,16 @@ def _latest_first(found: Found, ranked: list[int], named: frozenset[str]) -> tup
     return found.lifted(row, float(found.scores[ranked[0]])), [row, *(one for one in ranked if one != row)]
 
 
-def _said(snapshot: Snapshot, row: int, *, shared: bool) -> Said:
+def _said(found: Found, row: int, *, shared: bool) -> Said:
     """Return what a row says; what is beside it matters only where its session is that of another hit."""
+    snapshot = found.snapshot
     entry = snapshot.entry(row)
     return Said(
         row=row,
         head=entry.memory,
         order=entry.order,
         terms=snapshot.postings.terms(row, besides=terms_about(entry.memory)),
-        vector=snapshot.vector(row),
+        vector=found.vector(row),
         beside=frozenset(snapshot.neighbours(row, APART) if shared else ()),
     )
 

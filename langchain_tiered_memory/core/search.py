@@ -65,6 +65,7 @@ class Found:
         relevance: How relevant each row is, in [0, 1].
         scores: The recipe's score, in [0, 1].
         outdated: What current values took over from outdated ones; None where the question is not about the present.
+        beside: Vectors of rows that the snapshot does not hold, as far as they were read for this question.
         lifts: Row to what was added to its score, because it says later what the best hit says.
     """
 
@@ -74,6 +75,7 @@ class Found:
     signals: Mapping[str, ranking.Numbers]
     scores: ranking.Numbers
     outdated: Adjusted | None = None
+    beside: Mapping[int, Sequence[PassageVector]] = field(default_factory=dict)
     lifts: Mapping[int, float] = field(default_factory=dict)
 
     @property
@@ -94,6 +96,11 @@ class Found:
         scores = self.scores.copy()
         scores[row] = score
         return replace(self, scores=scores, lifts={row: score - float(self.scores[row])})
+
+    def vector(self, row: int) -> Vector | None:
+        """Return the vector of a row's first passage; None where it has none, or none that was read."""
+        read = {one.passage: one.vector for one in self.beside.get(row, ())}
+        return self.snapshot.vector(row) if not read else read[min(read)]
 
     def _changes(self, row: int) -> Mapping[str, float]:
         """Return what became of the row's relevance because values changed; mostly nothing."""
@@ -156,7 +163,7 @@ class Search:
                 outdated = snapshot.outdated.adjusted(signals["relevance"], snapshot.find)
                 signals = {**signals, "relevance": np.round(outdated.relevance, _DECIMALS)}
         scores: ranking.Numbers = np.round(ranking.scores(signals, question.weights), _DECIMALS)
-        return Found(snapshot, failed, evidence, signals, scores, outdated)
+        return Found(snapshot, failed, evidence, signals, scores, outdated, beside)
 
     def _current(self, user_id: str) -> tuple[Snapshot, tuple[str, ...]]:
         """Return the snapshot, after embedding a bounded number of passages that wait for it."""

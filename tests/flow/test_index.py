@@ -101,3 +101,12 @@ def test_what_is_not_in_the_index_yet_is_found(indexed: Engine) -> None:
     assert ids(indexed, "blue heron Lisbon", 3)[0] == "fresh"
     indexed.forget("ada", "fresh")
     assert "fresh" not in ids(indexed, "blue heron Lisbon", 10)
+
+
+def test_what_says_nearly_the_same_makes_room_on_both_paths(exact: Engine, indexed: Engine) -> None:
+    query = sentence(random.Random(6))
+    by_index, by_scan = (
+        [hit.id for hit in memory.recall("ada", query, 10, touch=False)] for memory in (indexed, exact)
+    )
+    assert len(set(by_index) & set(by_scan)) >= 9
+    assert by_index[0] == by_scan[0]
