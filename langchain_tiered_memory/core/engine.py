@@ -259,8 +259,10 @@ class Engine:
     def reindex(self, user_id: str | None = None) -> ReindexReport:
         user = None if user_id is None else inputs.user(user_id)
         rooms = self._opening.rooms()
-        report = rooms.indexing.reindex(rooms.maintenance.users() if user is None else [user])
-        if user is None and not report.failed:
+        if user is not None:
+            return rooms.indexing.reindex([user])
+        report = rooms.indexing.reindex_all(rooms.maintenance.users)
+        if not report.failed:
             self._opening.adopt_model()
         return report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from langchain_tiered_memory.core.ports import MemoryStore, PassageVector
 from langchain_tiered_memory.core.progress import Progress, one_by_one
 from langchain_tiered_memory.core.reports import ReindexReport
 from langchain_tiered_memory.core.snapshots import Snapshots
+from langchain_tiered_memory.core.tallies import tallies
 
 logger = logging.getLogger("langchain_tiered_memory.indexing")
 
@@ -117,22 +118,38 @@ class Indexing:
                     progress.advance(len(rows))
         return written, removed
 
+    def catch_up(self) -> tuple[int, int]:
+        """Bring the vector index up to the truth of everybody who lags, one by one; as `sync_index`."""
+        records, batch = self._parts.records, self._parts.settings.maintenance.batch
+        written = removed = 0
+        while self._parts.index is not None and (
+            behind := dict.fromkeys((*records.removals(None, batch), *records.unindexed(None, batch)))
+        ):
+            for user_id in behind:
+                one = self.sync_index(user_id)
+                written, removed = written + one[0], removed + one[1]
+        return written, removed
+
     def drop(self, user_id: str) -> None:
         """Remove the user's whole space from the vector index."""
         if self._parts.index is not None:
             with self._lock:
                 self._parts.index.drop(user_id)
 
-    def reindex(self, user_ids: Iterable[str]) -> ReindexReport:
+    def reindex(self, user_ids: Sequence[str], pending: Collection[str] | None = None) -> ReindexReport:
         """Embed what lacks a vector of the model in use, and write the vector index anew, without embedding again.
 
         A user at a time and resumable: what was embedded stays. The store's model is changed once every user is done.
+
+        Args:
+            user_ids: Whose.
+            pending: Those of them who lack vectors, if that is known; the others are not looked at for it.
         """
         embedded = indexed = 0
         failed: list[str] = []
-        for user_id in one_by_one("serving users", list(user_ids)):
+        for user_id in one_by_one("serving users", user_ids):
             try:
-                for done in self.embedding(user_id):
+                for done in self.embedding(user_id) if pending is None or user_id in pending else ():
                     embedded += done
                 if self._parts.index is not None:
                     self._empty(user_id)
@@ -142,6 +159,17 @@ class Indexing:
                 failed.append(str(error))
             self._snapshots.discard(user_id)
         return ReindexReport(embedded, indexed, tuple(failed))
+
+    def reindex_all(self, everybody: Callable[[], Sequence[str]]) -> ReindexReport:
+        """Do so for everybody: the index is written anew for all, where there is one, and those embedded who lack it.
+
+        Raises:
+            BackendUnavailable: It cannot be read who there is.
+        """
+        parts, model = self._parts, self._parts.embedder.model_id
+        stores: tuple[MemoryStore, ...] = (parts.items, parts.records)
+        pending = {one.user_id for store in stores for one in tallies(store, model) if one.pending}
+        return self.reindex(sorted(pending) if parts.index is None else everybody(), pending)
 
     def _empty(self, user_id: str) -> None:
         """Drop the user's space; marked first, so that a crash between the two leaves work and no hole."""

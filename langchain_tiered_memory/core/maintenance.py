@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 from langchain_tiered_memory.core.consolidation import Consolidation
 from langchain_tiered_memory.core.errors import NotFound, TieredMemoryError
@@ -23,6 +24,8 @@ from langchain_tiered_memory.core.reports import MaintenanceReport, PolicyChoice
 from langchain_tiered_memory.core.sessions import Sessions
 from langchain_tiered_memory.core.snapshots import Snapshots
 from langchain_tiered_memory.core.summaries import Summaries
+from langchain_tiered_memory.core.summary import APART
+from langchain_tiered_memory.core.tallies import talk_tallies, tallies
 
 logger = logging.getLogger("langchain_tiered_memory.maintenance")
 
@@ -61,12 +64,44 @@ class Maintenance:
         report = MaintenanceReport(dry_run=dry_run)
         if not dry_run:
             report = self._step(report, lambda: self._finish(user_id, report))
-        for user in one_by_one("serving users", self.users() if user_id is None else (user_id,)):
-            report = self._user(user, report, models=models)
+        if user_id is not None:
+            report = self._user(user_id, report, models=models)
+        else:
+            report = self._everybody(report, models=models)
         ttl = self._parts.settings.working.transcript_ttl
         if ttl is not None and not dry_run:
             self._parts.transcripts.expire(self._parts.clock() - ttl)
         return report
+
+    def _everybody(self, report: MaintenanceReport, *, models: bool) -> MaintenanceReport:
+        """Maintain those who need it, and hold nothing of those who were not held before."""
+        for user in one_by_one("serving users", self._needing()):
+            held = self._snapshots.holds(user)
+            report = self._user(user, report, models=models)
+            if not held:
+                self._snapshots.discard(user)
+        return report if report.dry_run else self._step(report, lambda: self._index(None, report))
+
+    def _needing(self) -> tuple[str, ...]:
+        """Return everybody for whom there may be something to do, be it nothing in the end.
+
+        Who merely lags in the vector index is not among them; that is brought up to date without looking at users.
+
+        Raises:
+            BackendUnavailable: A store did not answer.
+        """
+        parts, now = self._parts, self._parts.clock()
+        if parts.settings.forgetting.active:
+            return self.users()
+        model, summing = parts.embedder.model_id, parts.settings.working.summary_tokens > 0
+        items = (
+            one.user_id
+            for one in tallies(parts.items, model)
+            if one.begun is None or one.begun or one.pending or (one.ends is not None and one.ends <= now)
+        )
+        records = (one.user_id for one in tallies(parts.records, model) if one.pending or one.mortal)
+        talk = (one.user_id for one in talk_tallies(parts.transcripts, APART) if one.unplaced or one.apart or summing)
+        return tuple(dict.fromkeys(chain(items, records, talk)))
 
     def settle(self, user_id: str, entries: Iterable[Entry]) -> bool:
         """Promote or let go what stands in the way of these entries; say if there was anything.
@@ -170,8 +205,8 @@ class Maintenance:
             failed=(*report.failed, *failed),
         )
 
-    def _index(self, user_id: str, report: MaintenanceReport) -> MaintenanceReport:
-        indexed, unindexed = self._indexing.sync_index(user_id)
+    def _index(self, user_id: str | None, report: MaintenanceReport) -> MaintenanceReport:
+        indexed, unindexed = self._indexing.catch_up() if user_id is None else self._indexing.sync_index(user_id)
         return replace(report, indexed=report.indexed + indexed, unindexed=report.unindexed + unindexed)
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from langchain_tiered_memory.core.asking import Listing
 from langchain_tiered_memory.core.bodies import bodies_of, items_of
 from langchain_tiered_memory.core.errors import BackendUnavailable, NotFound
 from langchain_tiered_memory.core.indexing import MODEL_KEY
-from langchain_tiered_memory.core.maintenance import Maintenance
 from langchain_tiered_memory.core.model import HistoryEvent, Memory, Tier
 from langchain_tiered_memory.core.parts import Parts
-from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.question import is_due, is_lost, objection
 from langchain_tiered_memory.core.reports import Status
 from langchain_tiered_memory.core.search import past_of
 from langchain_tiered_memory.core.snapshots import Snapshots
-from langchain_tiered_memory.core.summary import is_talk
+from langchain_tiered_memory.core.summary import APART, is_talk
+from langchain_tiered_memory.core.tallies import Tally, talk_tallies, tallies
 
 _COUNTED_AT_ONCE = 1_000_000
 _STUCK_SHOWN = 20
@@ -27,10 +26,9 @@ _STUCK_SHOWN = 20
 class Reading:
     """Answers what needs no ranking."""
 
-    def __init__(self, parts: Parts, snapshots: Snapshots, maintenance: Maintenance) -> None:
+    def __init__(self, parts: Parts, snapshots: Snapshots) -> None:
         self._parts = parts
         self._snapshots = snapshots
-        self._maintenance = maintenance
 
     @property
     def _keeps(self) -> float:
@@ -100,27 +98,18 @@ class Reading:
 
     def status(self, user_id: str | None) -> Status:
         """Count what is stored, and say how it is served."""
-        users = self._maintenance.users() if user_id is None else (user_id,)
-        now, counts, due = self._parts.clock(), dict.fromkeys(("short", "long", "superseded", "pending"), 0), []
-        for user in users:
-            entries, pending = self._held(user) if user_id is not None else self._glanced(user)
-            counts["pending"] += pending
-            counts["short"] += sum(entry.memory.tier is Tier.SHORT_TERM for entry in entries)
-            counts["long"] += sum(entry.memory.tier is Tier.LONG_TERM for entry in entries)
-            counts["superseded"] += sum(not entry.memory.current for entry in entries)
-            due += [e.expires_at for e in entries if e.expires_at is not None and e.expires_at <= now]
-        held = [self._parts.transcripts.sessions(user).items() for user in users]
-        messages = sum(count for sessions in held for session_id, count in sessions if is_talk(session_id))
+        now, counted = self._parts.clock(), self._counted() if user_id is None else self._counted_of(user_id)
+        ends = counted.ends if counted.ends is not None and counted.ends <= now else None
         return Status(
-            users=sum(map(self._known, users)) if user_id is not None else len(users),
-            short_term=counts["short"],
-            long_term=counts["long"],
-            superseded=counts["superseded"],
-            messages=messages,
-            pending=counts["pending"],
+            users=counted.users,
+            short_term=counted.short_term,
+            long_term=counted.long_term,
+            superseded=counted.superseded,
+            messages=counted.messages,
+            pending=counted.pending,
             unindexed=self._unindexed(user_id),
             erasures=len(self._parts.records.intents()),
-            search=self._path(users),
+            search=self._parts.index.name if counted.indexed and self._parts.index is not None else "exact",
             model=self._parts.records.read_meta(MODEL_KEY),
             backends={
                 "short_term": self._parts.items.name,
@@ -129,33 +118,50 @@ class Reading:
                 "vector_index": "none" if self._parts.index is None else self._parts.index.name,
             },
             **self._waiting(user_id),
-            oldest_due_s=(now - min(due)).total_seconds() if due else None,
+            oldest_due_s=None if ends is None else (now - ends).total_seconds(),
             incidents=self._parts.incidents(),
         )
 
-    def _held(self, user_id: str) -> tuple[list[Entry], int]:
-        """Return the heads of everything a user has, and how many passages wait for a vector."""
+    def _counted_of(self, user_id: str) -> _Counted:
+        """Count what one user has, and keep the snapshot for the next question."""
         snapshot = self._snapshots.strict(user_id)
         with snapshot.lock:
-            return list(snapshot.entries()), sum(len(missing) for _, missing in snapshot.pending())
+            entries, pending = list(snapshot.entries()), sum(len(missing) for _, missing in snapshot.pending())
+        sessions = self._parts.transcripts.sessions(user_id)
+        tiers = [entry.memory.tier for entry in entries]
+        return _Counted(
+            users=int(self._known(user_id)),
+            short_term=tiers.count(Tier.SHORT_TERM),
+            long_term=tiers.count(Tier.LONG_TERM),
+            superseded=sum(not entry.memory.current for entry in entries),
+            messages=sum(count for session_id, count in sessions.items() if is_talk(session_id)),
+            pending=pending,
+            ends=min((entry.expires_at for entry in entries if entry.expires_at is not None), default=None),
+            indexed=self._through_index(user_id),
+        )
 
-    def _glanced(self, user_id: str) -> tuple[list[Entry], int]:
-        """Return the same and hold nothing of it: the users in use keep their snapshots.
+    def _counted(self) -> _Counted:
+        """Count what everybody has, and hold nothing of it: the users in use keep their snapshots.
 
-        An item that is in both tiers counts as the record; items first, so that one on its way is seen.
+        An item that stands in both tiers counts as the record; items first, so that one on its way is seen.
         """
-        items = self._parts.items.changes(user_id, 0, indexed_vectors=False).entries
-        records = self._parts.records.changes(user_id, 0, indexed_vectors=False).entries
-        arrived = {entry.memory.id for entry in records}
-        entries = [*records, *(entry for entry in items if entry.memory.id not in arrived)]
-        return entries, sum(map(self._pending, entries))
-
-    def _pending(self, entry: Entry) -> int:
-        """Return how many passages lack a vector of the model in use."""
-        model = self._parts.embedder.model_id
-        have = {one.passage for one in entry.vectors if one.model_id == model}
-        have |= {passage for passage, made_by in entry.left_out if made_by == model}
-        return max(entry.passages - len(have), 0)
+        parts, counted, users, limit = self._parts, _Counted(), set[str](), self._parts.settings.search.exact_up_to
+        model = parts.embedder.model_id
+        for one in tallies(parts.items, model):
+            users.add(one.user_id)
+            counted.add(one)
+            counted.short_term += one.rows - one.moved
+        for one in tallies(parts.records, model):
+            users.add(one.user_id)
+            counted.add(one)
+            counted.long_term += one.rows
+            counted.indexed |= one.vectors > limit
+        for talk in talk_tallies(parts.transcripts, APART):
+            users.add(talk.user_id)
+            counted.messages += talk.messages
+        counted.users = len(users)
+        counted.indexed |= parts.index_always and bool(users)
+        return counted
 
     def _waiting(self, user_id: str | None) -> dict[str, Any]:
         """Return what is known of the work that waits: of all users only, for it is claimed from one list."""
@@ -179,10 +185,34 @@ class Reading:
             return 0
         return sum(map(len, self._parts.records.unindexed(user_id, _COUNTED_AT_ONCE).values()))
 
-    def _path(self, users: Iterable[str]) -> str:
-        index = self._parts.index
+    def _through_index(self, user_id: str) -> bool:
         try:
-            through = index is not None and any(self._snapshots.partial(user) for user in users)
+            return self._snapshots.partial(user_id)
         except BackendUnavailable:
-            return "exact"
-        return index.name if through and index is not None else "exact"
+            return False
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What a status counts; for the meaning of each see `Status`.
+
+    Attributes:
+        ends: When the first life of an item ends; None when there is none.
+        indexed: Whether somebody is searched through the vector index, if there is one.
+    """
+
+    users: int = 0
+    short_term: int = 0
+    long_term: int = 0
+    superseded: int = 0
+    messages: int = 0
+    pending: int = 0
+    ends: datetime | None = None
+    indexed: bool = False
+
+    def add(self, one: Tally) -> None:
+        """Count what both tiers have."""
+        self.superseded += one.superseded
+        self.pending += one.pending
+        if one.ends is not None:
+            self.ends = one.ends if self.ends is None else min(self.ends, one.ends)

@@ -50,7 +50,7 @@ class Rooms:
             fading=Fading(parts, self.snapshots, self.forgetting),
             summaries=self.summaries,
         )
-        self.reading = Reading(parts, self.snapshots, self.maintenance)
+        self.reading = Reading(parts, self.snapshots)
         self.updating = Updating(parts, self.snapshots, self.admission, self.reading)
         self.transfer = Transfer(parts, self.snapshots, self.admission)
         self.work = Work(

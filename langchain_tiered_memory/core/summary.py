@@ -20,7 +20,8 @@ from langchain_tiered_memory.core.ports import StoredMessage, TokenCounter
 from langchain_tiered_memory.core.prompt import fit_summary, format_summary
 from langchain_tiered_memory.core.text import clean, normalize
 
-_APART = "\x00summary of\x00"
+APART = "\x00summary of\x00"
+"""How the name of a session begins that keeps the summaries of another one."""
 _ROLE = "summary"
 _KIND = "tiered_memory_summary"
 TOLD_BY = frozenset({"user", "assistant"})
@@ -134,17 +135,17 @@ class State:
 
 def place_of(session_id: str) -> str:
     """Return the session in which the summaries of a session are kept."""
-    return _APART + session_id
+    return APART + session_id
 
 
 def summed_up(session_id: str) -> str | None:
     """Return the session whose summaries this one keeps; None for one in which people talk."""
-    return session_id.removeprefix(_APART) if session_id.startswith(_APART) else None
+    return session_id.removeprefix(APART) if session_id.startswith(APART) else None
 
 
 def is_talk(session_id: str) -> bool:
     """Say whether people talk in a session, and it does not keep another one's summaries."""
-    return not session_id.startswith(_APART)
+    return not session_id.startswith(APART)
 
 
 def to_message(state: State) -> Message:

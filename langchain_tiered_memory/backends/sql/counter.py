@@ -46,6 +46,11 @@ class Counter:
         self._forget = delete(_STATE).where(*mine)
         self._names = select(_STATE.c.user_key, _STATE.c.user_id).where(_STATE.c.store == store)
 
+    @property
+    def noting(self) -> bool:
+        """Whether who is written to is noted in an agenda."""
+        return self._agenda is not None
+
     def read(self, connection: Connection, user_key: str) -> tuple[int, int] | None:
         """Return the counter and the first value from which changes are known; None for an unknown user."""
         row = connection.execute(self._read, {"user": user_key}).first()

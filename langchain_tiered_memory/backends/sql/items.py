@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Engine
@@ -12,10 +12,12 @@ from langchain_tiered_memory.backends.sql.codec import digest
 from langchain_tiered_memory.backends.sql.draft import Draft, latest, own, rewritten
 from langchain_tiered_memory.backends.sql.reading import Reader
 from langchain_tiered_memory.backends.sql.shelf import Shelf
+from langchain_tiered_memory.backends.sql.tallying import tally
 from langchain_tiered_memory.backends.sql.writing import Writer
 from langchain_tiered_memory.core.errors import NotFound
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Placed, Touched, refuse_changed
+from langchain_tiered_memory.core.tallies import Tally
 from langchain_tiered_memory.core.text import escape
 
 
@@ -119,6 +121,10 @@ class SqlItemStore:
     def users(self) -> tuple[str, ...]:
         """See `MemoryStore.users`."""
         return self._reader.users()
+
+    def tallies(self, model_id: str) -> Iterator[Tally]:
+        """See `core.tallies.tallies`. An agenda, where there is one, is in the database of long-term memory."""
+        return tally(self._shelf, model_id, beside=self._shelf.counter.noting)
 
     def close(self) -> None:
         """Leave the engine open: it was given."""

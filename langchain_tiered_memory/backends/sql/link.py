@@ -92,13 +92,17 @@ class Link:
         self._read_lock = self._write_lock if self._in_memory else free
 
     @contextmanager
-    def glance(self, operation: str) -> Iterator[Connection]:
+    def glance(self, operation: str, *, long: bool = False) -> Iterator[Connection]:
         """Give a connection for one reading statement.
+
+        Args:
+            operation: What it is for, for people.
+            long: Whether the server may be silent for as long as with a write, because it counts much.
 
         Raises:
             BackendUnavailable: The database failed, as `operation` names it for people.
         """
-        with self.translate(operation), self._read_lock, self._connected(self._glancing) as connection:
+        with self.translate(operation), self._read_lock, self._connected(self._glancing, long=long) as connection:
             self._ready(connection)
             yield connection
 
@@ -122,7 +126,7 @@ class Link:
                 everything.
         """
         writing = self.translate(operation, writing=True)
-        with writing, self._write_lock, self._connected(self._writing, writing=True) as connection:
+        with writing, self._write_lock, self._connected(self._writing, long=True) as connection:
             self._begin(connection, "BEGIN IMMEDIATE")
             yield connection
             connection.commit()
@@ -181,7 +185,7 @@ class Link:
         return {"postgres_unavailable": self._breaker.failures, "postgres_not_asked": self._breaker.refused}
 
     @contextmanager
-    def _connected(self, engine: Engine, *, writing: bool = False) -> Iterator[Connection]:
+    def _connected(self, engine: Engine, *, long: bool = False) -> Iterator[Connection]:
         """Give a connection on which the server may be silent for as long as may be waited for it now."""
         if self._silence is None:
             with engine.connect() as connection:
@@ -191,7 +195,7 @@ class Link:
         least = self._silence if hurry is None else min(self._silence, hurry.silence)
         patience = Patience(least)
         with patient(patience), engine.connect() as connection:
-            patience.answer = least if not writing else self._silence * (_LONGER if hurry is None else 1)
+            patience.answer = least if not long else self._silence * (_LONGER if hurry is None else 1)
             try:
                 yield connection
             finally:

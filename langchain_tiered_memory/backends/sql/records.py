@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,6 +18,7 @@ from langchain_tiered_memory.backends.sql.forgetting import Loss, mend, resting_
 from langchain_tiered_memory.backends.sql.reading import Reader
 from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.tables import Meta, table_of
+from langchain_tiered_memory.backends.sql.tallying import tally
 from langchain_tiered_memory.backends.sql.upkeep import Upkeep
 from langchain_tiered_memory.backends.sql.writing import Writer
 from langchain_tiered_memory.core.bonds import may_go
@@ -36,6 +37,7 @@ from langchain_tiered_memory.core.ports import (
     refuse_reworded,
 )
 from langchain_tiered_memory.core.slots import chain_key
+from langchain_tiered_memory.core.tallies import Tally
 from langchain_tiered_memory.core.text import escape
 
 _META = table_of(Meta)
@@ -116,6 +118,10 @@ class SqlRecordStore:
     def users(self, prefix: str = "") -> tuple[str, ...]:
         """See `RecordStore.users`."""
         return self._reader.users(prefix)
+
+    def tallies(self, model_id: str) -> Iterator[Tally]:
+        """See `core.tallies.tallies`."""
+        return tally(self._shelf, model_id, beside=False)
 
     def close(self) -> None:
         """Leave the engine open: it was given."""

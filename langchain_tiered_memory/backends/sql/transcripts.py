@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -39,8 +39,10 @@ from langchain_tiered_memory.backends.sql.link import link_of
 from langchain_tiered_memory.backends.sql.reading import readable
 from langchain_tiered_memory.backends.sql.shelf import chunks
 from langchain_tiered_memory.backends.sql.tables import MessageRow, State, table_of
+from langchain_tiered_memory.backends.sql.tallying import tally_talk
 from langchain_tiered_memory.core.model import SYSTEM_ROLES, Message
 from langchain_tiered_memory.core.ports import StoredMessage
+from langchain_tiered_memory.core.tallies import TalkTally
 from langchain_tiered_memory.core.text import escape
 
 _STORE = "transcripts"
@@ -179,6 +181,10 @@ class SqlTranscriptStore:
         """See `TranscriptStore.users`."""
         with self._link.glance("list its users") as connection:
             return tuple(self._counter.names(connection, exists().where(_OF.user_key == _STATE.c.user_key)).values())
+
+    def tallies(self, apart: str) -> Iterator[TalkTally]:
+        """See `core.tallies.talk_tallies`."""
+        return tally_talk(self._link, _STORE, apart)
 
     def close(self) -> None:
         """Leave the engine open: it was given."""

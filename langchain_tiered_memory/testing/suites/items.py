@@ -15,6 +15,7 @@ from langchain_tiered_memory.testing.samples import DAY, HOSTILE, MICROSECOND, N
 from langchain_tiered_memory.testing.suites.access import EmbedCases, TouchCases, UpdateCases
 from langchain_tiered_memory.testing.suites.base import ADA, BOB
 from langchain_tiered_memory.testing.suites.changes import ChangesCases, ConcurrencyCases
+from langchain_tiered_memory.testing.suites.counting import TallyCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
 from langchain_tiered_memory.testing.suites.roundtrip import OwnershipCases, RoundTripCases, WallCases
 from langchain_tiered_memory.testing.suites.threads import THREADS, at_once
@@ -30,6 +31,7 @@ class ItemStoreContract(
     EmbedCases[ItemStore],
     ChangesCases[ItemStore],
     ConcurrencyCases[ItemStore],
+    TallyCases[ItemStore],
 ):
     """Every sentence of `ItemStore` as a case. Subclass it, and give the fixture `store` and `raw_ids`."""
 

@@ -8,6 +8,7 @@ from langchain_tiered_memory.testing.suites.applying import ApplyCases, HistoryC
 from langchain_tiered_memory.testing.suites.chains import SlotCases
 from langchain_tiered_memory.testing.suites.changes import ChangesCases, ConcurrencyCases
 from langchain_tiered_memory.testing.suites.choosing import ChosenCases
+from langchain_tiered_memory.testing.suites.counting import TallyCases
 from langchain_tiered_memory.testing.suites.forgetting import EraseCases, ForgetCases, IntentCases
 from langchain_tiered_memory.testing.suites.indexing import IndexCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
@@ -38,5 +39,6 @@ class RecordStoreContract(
     EmbedCases[RecordStore],
     ChangesCases[RecordStore],
     ConcurrencyCases[RecordStore],
+    TallyCases[RecordStore],
 ):
     """Every sentence of `RecordStore` as a case. Subclass it, and give the fixture `store` and `raw_ids`."""

@@ -13,6 +13,7 @@ import pytest
 
 from langchain_tiered_memory.core.model import Message
 from langchain_tiered_memory.core.ports import StoredMessage, TranscriptStore
+from langchain_tiered_memory.core.tallies import TalkTally, talk_tallies
 from langchain_tiered_memory.testing.samples import DAY, HOSTILE, MICROSECOND, NOW, message_of, odd_json, once
 from langchain_tiered_memory.testing.suites.base import ADA, BOB
 from langchain_tiered_memory.testing.suites.threads import THREADS, at_once
@@ -280,3 +281,18 @@ class TranscriptStoreContract(ABC):
 
         assert store.name
         assert "://" not in store.name
+
+    def test_messages_are_counted_of_each_user_and_those_of_some_sessions_apart(self, store: TranscriptStore) -> None:
+        store.append(ADA, "chat", [message_of("a"), message_of("b")], placed=True)
+        store.append(ADA, "\0aside%", [message_of("c")], placed=True)
+        store.append(ADA, "a\0aside", [message_of("d")], placed=True)
+        store.append(BOB, "chat", [message_of("e")])
+        store.append("cleared", "chat", [message_of("f")])
+        store.clear("cleared", "chat")
+
+        found = {one.user_id: one for one in talk_tallies(self.reopened(store), "\0aside")}
+
+        assert found == {
+            ADA: TalkTally(user_id=ADA, messages=3, apart=1),
+            BOB: TalkTally(user_id=BOB, messages=1, unplaced=True),
+        }
