@@ -75,7 +75,8 @@ class LongTermMemory(_Alone):
 
         Args:
             vector_db: A Chroma URL or client, any `VectorIndex`, or "exact" for none; None is "exact" too.
-            postgres: A database URL or a SQLAlchemy engine; None keeps the memories in RAM.
+            postgres: A database URL or a SQLAlchemy engine; None keeps the memories in RAM. A client or an engine
+                keeps the time-outs it was made with.
             **options: As of `MemorySystem`.
         """
         index = planning.EXACT if vector_db is None else vector_db

@@ -37,9 +37,10 @@ class MemorySystem(AsyncMemory):
         Args:
             redis: Short-term memory: a Redis URL or a blocking redis-py client. None embeds it under `path`.
             vector_db: Vector index: a Chroma URL or client, or any `VectorIndex`; "exact" needs none. None embeds
-                Chroma under `path`.
+                Chroma under `path`. A client keeps the time-outs it was made with: `ServerSettings` holds for URLs.
             postgres: Long-term memory and transcripts: a database URL or a SQLAlchemy engine. None embeds SQLite
-                under `path`.
+                under `path`. An engine keeps its own time-outs too, which by default are none: a server that hangs
+                is then waited for without end.
             path: Folder of what is embedded; ":memory:" keeps it in RAM.
             **options: `embedder` (ours, LangChain's, LlamaIndex's, Chroma's, or a function from texts to vectors),
                 `llm` (a LangChain chat model, a LlamaIndex LLM, or a function from a prompt to an answer: `consolidate`

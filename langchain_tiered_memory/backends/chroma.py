@@ -82,7 +82,8 @@ class ChromaVectorIndex:
 
         Args:
             client: Any synchronous Chroma client, whose tenant and database are used as they are; or what makes one:
-                it is called at the first call, and again in a child after a fork.
+                it is called at the first call, and again in a child after a fork. It waits as it was told to:
+                only `from_url` sets deadlines.
             name: What serves it, for people.
             owned: Whether `close` closes the client.
             pause: Seconds for which a server that did not answer is not asked.

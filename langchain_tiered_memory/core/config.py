@@ -190,7 +190,11 @@ class MaintenanceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How long servers are waited for. What is embedded always answers."""
+    """How long servers are waited for. What is embedded always answers.
+
+    A Redis client that was given is held to this as a URL is. A Chroma client and a SQLAlchemy engine that were given
+    keep their own time-outs.
+    """
 
     redis_deadline: timedelta = timedelta(milliseconds=250)
     """Most that waiting for Redis may add to one recall, all its questions together."""
