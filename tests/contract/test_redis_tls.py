@@ -138,7 +138,7 @@ def test_a_memory_whose_redis_is_not_trusted_recalls_what_is_elsewhere(secured: 
 
 @pytest.mark.parametrize("name", ["ssl_ca_certs", "ssl_certfile", "ssl_keyfile"])
 def test_a_file_that_is_not_there_is_named_before_anything_is_sent(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=rf"{name}=.*missing\.pem.* no such file"):
+    with pytest.raises(ConfigError, match=rf"{name}=.* no such file"):
         RedisItemStore(f"rediss://:{PASSWORD}@localhost/0?{name}={tmp_path}/missing.pem")
 
 
