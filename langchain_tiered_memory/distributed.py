@@ -67,7 +67,7 @@ def add_work(
         **(app.conf.beat_schedule or {}),
         name: {"task": name, "schedule": seconds, "options": {"expires": seconds}},
     }
-    return app.task(work, name=name)
+    return app.task(work, name=name, shared=False)  # shared, it would be of every application made later
 
 
 def _seconds(every: object) -> float:

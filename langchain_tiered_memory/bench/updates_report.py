@@ -101,7 +101,7 @@ def _false(done: Sequence[Measured], kept: Sequence[Kept]) -> dict[str, Any]:
 def lines(result: Mapping[str, Any]) -> Iterator[str]:
     """Iterate over the lines of all tables."""
     yield f"embedder  {result['embedder']}; {result['k']} hits are asked for"
-    yield "baseline  no consolidation; and without letting the best give way to what was said later (latest_first)"
+    yield "baseline  no consolidation; and with weights that prefer the latest (RECENT)"
     yield "rules     after consolidation with the default extractor"
     yield "model     after consolidation with a scripted model that errs never: the most that any model could give"
     for name, split in result["splits"].items():

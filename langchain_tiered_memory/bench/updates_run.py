@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -19,7 +19,7 @@ from langchain_tiered_memory.core.ports import Embedder
 from langchain_tiered_memory.system import MemorySystem
 
 RULES, MODEL = EXTRACTORS = ("rules", "model")
-PLAIN, BEFORE = BASELINES = ("relevance alone", "before")
+BEFORE, RECENT = BASELINES = ("before", "before, RECENT")
 
 _USER = "bench"
 _AFTERWARDS = timedelta(days=1)
@@ -68,7 +68,13 @@ class Measured:
     kept: Mapping[str, Kept]
 
 
-def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACTORS, k: int = 10) -> Measured:
+def measured(
+    life: Life,
+    embedder: Embedder,
+    extractors: Sequence[str] = EXTRACTORS,
+    k: int = 10,
+    weights: RankingWeights = RankingWeights.DEFAULT,
+) -> Measured:
     """Say everything, and ask every question before and after consolidation.
 
     Args:
@@ -76,6 +82,7 @@ def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACT
         embedder: The memory's.
         extractors: Of `EXTRACTORS`, at least one.
         k: How many hits are asked for.
+        weights: The recipe of all but the baseline that is named for another.
 
     Raises:
         EmbeddingError: The embedder failed.
@@ -93,10 +100,10 @@ def measured(life: Life, embedder: Embedder, extractors: Sequence[str] = EXTRACT
         with system.sync as memory:
             _say(memory, talk)
             if not orders:
-                orders[PLAIN] = _orders(memory, life, k, replace(RankingWeights.DEFAULT, latest_first=False))
-                orders[BEFORE] = _orders(memory, life, k, RankingWeights.DEFAULT)
+                orders[BEFORE] = _orders(memory, life, k, weights)
+                orders[RECENT] = _orders(memory, life, k, RankingWeights.RECENT)
             _consolidate(memory)
-            orders[name] = _orders(memory, life, k, RankingWeights.DEFAULT)
+            orders[name] = _orders(memory, life, k, weights)
             kept[name] = _kept(_everything(memory), life)
     return Measured(life, orders, kept)
 

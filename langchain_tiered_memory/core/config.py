@@ -278,7 +278,7 @@ class RankingWeights:
     """How many hits may say nearly the same while there are others among the ranked; 0: any number."""
     latest_first: bool = False
     """Whether the best hit gives way to what the same speaker said later and is most like it, when a question is about
-    the present; see `core/latest.py`."""
+    the present, whatever importance and use say; see `core/latest.py`."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -297,9 +297,7 @@ class RankingWeights:
 
 _NO_WEIGHTS = frozenset({"pool", "most_alike", "latest_first"})
 RankingWeights.CLASSIC = RankingWeights(importance=0.4, recency=0.3, use=0.2, similarity=0.1)
-RankingWeights.DEFAULT = RankingWeights(
-    relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=2, latest_first=True
-)
+RankingWeights.DEFAULT = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=2)
 RankingWeights.RECENT = RankingWeights(
     relevance=0.70, recency=0.28, importance=0.01, use=0.01, most_alike=2, latest_first=True
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ EARLIER, LATER = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=U
 OLD = "The survey for my thesis has 62 responses so far, I need 200."
 NEW = "Closed the thesis survey last night with 214 responses from people."
 OTHERS = ("My bike has a flat tyre.", "The thesis is due in June.", "Ruth has a golden retriever.")
+LATEST = replace(RankingWeights.DEFAULT, latest_first=True)
 ASKED = "How many responses does my thesis survey have so far?"
 
 
@@ -30,14 +32,13 @@ def memory(tmp_path: Path) -> Engine:
 
 
 def first(memory: Engine, question: str = ASKED, **options: Any) -> str:
-    return memory.recall("ada", question, k=5, touch=False, **options)[0].id
+    return memory.recall("ada", question, k=5, touch=False, **{"weights": LATEST, **options})[0].id
 
 
 def test_the_latest_leads_and_says_why(memory: Engine) -> None:
-    plain = RankingWeights(relevance=0.92, importance=0.04, recency=0.02, use=0.02, most_alike=2)
-    assert first(memory, weights=plain) == "old"
+    assert first(memory, weights=RankingWeights.DEFAULT) == "old"
 
-    hits = memory.recall("ada", ASKED, k=5, touch=False)
+    hits = memory.recall("ada", ASKED, k=5, weights=LATEST, touch=False)
 
     assert [hit.id for hit in hits[:2]] == ["new", "old"]
     assert hits[0].score == hits[1].score
@@ -45,11 +46,11 @@ def test_the_latest_leads_and_says_why(memory: Engine) -> None:
     assert "latest" not in hits[1].explanation
     assert sum(part.contribution for part in hits[0].explanation.values()) == pytest.approx(hits[0].score, abs=1e-6)
     assert all(hit.current for hit in hits)
-    assert memory.explain("ada", ASKED, "new").rank == 1
+    assert memory.explain("ada", ASKED, "new", weights=LATEST).rank == 1
 
 
 def test_the_first_hits_are_the_same_for_every_k(memory: Engine) -> None:
-    orders = [[hit.id for hit in memory.recall("ada", ASKED, k=k, touch=False)] for k in (1, 2, 5)]
+    orders = [[hit.id for hit in memory.recall("ada", ASKED, k=k, weights=LATEST, touch=False)] for k in (1, 2, 5)]
     assert orders == [orders[2][:1], orders[2][:2], orders[2]]
 
 
@@ -61,7 +62,8 @@ def test_what_was_is_answered_by_what_was_said_then(memory: Engine) -> None:
 
 def test_a_recipe_says_so_with_true_or_false() -> None:
     assert not RankingWeights.CLASSIC.latest_first
-    assert RankingWeights.DEFAULT.latest_first
+    assert not RankingWeights.DEFAULT.latest_first
+    assert RankingWeights.RECENT.latest_first
     with pytest.raises(ValueError, match=r"weights\.latest_first"):
         RankingWeights(relevance=1.0, latest_first=1)  # type: ignore[arg-type]
 

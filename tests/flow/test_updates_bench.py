@@ -14,7 +14,7 @@ from langchain_tiered_memory.bench import updates, updates_judge
 from langchain_tiered_memory.bench.updates_data import KINDS, SPLITS, Control, Life, Pair, Said, read_life, unrelated
 from langchain_tiered_memory.bench.updates_judge import order, says, share
 from langchain_tiered_memory.bench.updates_report import failures, figures, lines
-from langchain_tiered_memory.bench.updates_run import BEFORE, EXTRACTORS, MODEL, PLAIN, RULES, dated, measured
+from langchain_tiered_memory.bench.updates_run import BEFORE, EXTRACTORS, MODEL, RECENT, RULES, dated, measured
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.text import analyze
 from langchain_tiered_memory.embedding import HashedEmbedder
@@ -160,7 +160,7 @@ SMALL = Life("development", (HOME, SHED), (LIKES,), OTHERS)
 def test_a_handful_of_pairs_gives_the_figures_that_a_count_by_hand_gives() -> None:
     found = measured(SMALL, HashedEmbedder())
 
-    assert set(found.orders) == {BEFORE, PLAIN, RULES, MODEL}
+    assert set(found.orders) == {BEFORE, RECENT, RULES, MODEL}
     assert found.kept[RULES].ends == {"p1": "right", "p2": "no fact"}
     assert found.kept[MODEL].ends == {"p1": "right", "p2": "right"}
     for kept in found.kept.values():
@@ -300,7 +300,7 @@ def test_the_command_prints_its_tables_and_writes_the_same_as_json(
     assert list(told["splits"]) == [*SPLITS, "both"]
     both = told["splits"]["both"]
     assert (both["pairs"], both["controls"], both["unrelated"]) == (4, 2, 4)
-    assert set(both["groups"]["all"]["order"]) == {BEFORE, PLAIN, *EXTRACTORS}
+    assert set(both["groups"]["all"]["order"]) == {BEFORE, RECENT, *EXTRACTORS}
     assert set(both["false"][RULES]) == {"unrelated", "mixed", "controls", "current", "drawn"}
     assert set(both["single"]["p1"]) == {"order", "end"}
     assert "scripted model that errs never" in shown
