@@ -29,7 +29,7 @@ from langchain_tiered_memory.core.rooms import Rooms
 
 _IMPORTANCE = 0.5
 """Values are not ranked by it."""
-_TRIES = 5
+_TRIES = 20
 _FIRST_LOOK = 4
 _LEAST_POOL = 50
 
