@@ -238,10 +238,6 @@ class SyncMemory(Protocol):
         pinned; the rest is let go), and long-term episodes that have not given their facts yet. With `everything`,
         every short-term item. A second call does nothing; a crash or a second worker doubles nothing.
 
-        Facts and preferences of one speaker that say the same in other words become one memory: the oldest, with the
-        sources and accesses of all. The others are superseded by it, and hold again if it is forgotten. Each is
-        compared once, at most a thousand in one call.
-
         Facts are found by rules, or by the `extractor` or `llm` that the system was given. A model is asked as much
         as `Settings.extraction` allows, and the report says what it took; what it fails at, and what is left when the
         allowance is spent, stays as it is for the next call.

@@ -26,7 +26,6 @@ from langchain_tiered_memory.core.indexing import vectors_for
 from langchain_tiered_memory.core.known import near
 from langchain_tiered_memory.core.merging import Merging
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
-from langchain_tiered_memory.core.near_duplicates import NearDuplicates
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION, Change, Entry, ExtractedFact, Placed
 from langchain_tiered_memory.core.progress import Progress
@@ -62,7 +61,6 @@ class Consolidation:
         self._snapshots = snapshots
         self._admission = admission
         self._merging = Merging(parts, snapshots)
-        self._near_duplicates = NearDuplicates(parts, snapshots, self._merging)
 
     def run(self, user_id: str, *, everything: bool) -> ConsolidationReport:
         """Consolidate one user; see `MemorySystem.consolidate`."""
@@ -82,8 +80,6 @@ class Consolidation:
                 read = partial(self._parts.records.get, user_id, sources)
                 report = _sum(report, self._batch(user_id, (), read, run, now))
             progress.advance(len(sources))
-        alike = self._near_duplicates.run(user_id, now, BY)
-        report = replace(report, merged=report.merged + alike.joined, waiting=report.waiting + alike.waiting)
         gone = self.let_go(user_id, items.let_go)
         return replace(report, expired=gone, model_calls=run.calls, model_tokens=run.tokens)
 

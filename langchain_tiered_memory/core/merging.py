@@ -7,16 +7,14 @@ hate X", which lie close together, stay two. Values of a slot are not looked at 
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
 from langchain_tiered_memory.core.diversity import least_alike
 from langchain_tiered_memory.core.errors import BackendUnavailable
-from langchain_tiered_memory.core.joins import may_join
-from langchain_tiered_memory.core.model import Memory, Tier
+from langchain_tiered_memory.core.model import MemoryType, Tier
 from langchain_tiered_memory.core.paraphrases import same_statement
 from langchain_tiered_memory.core.parts import Parts
 from langchain_tiered_memory.core.ports import Entry, Vector, ref_memory_id
@@ -25,10 +23,8 @@ from langchain_tiered_memory.core.snapshots import Snapshots
 
 logger = logging.getLogger("langchain_tiered_memory.consolidation")
 
-NEAREST = 100
+_NEAREST = 20
 """So many of the nearest statements are read and compared."""
-_OF_ANOTHER_DAY = 0.05
-"""What is embedded bears its day: the same statements, told on different days, lie so much farther apart."""
 
 
 class Merging:
@@ -37,7 +33,6 @@ class Merging:
     def __init__(self, parts: Parts, snapshots: Snapshots) -> None:
         self._parts = parts
         self._snapshots = snapshots
-        self._alike = least_alike(parts.embedder.model_id) - _OF_ANOTHER_DAY
 
     def joined(self, user_id: str, entries: Sequence[Entry]) -> list[Entry]:
         """Return entries on their way to long-term memory, those that are to become part of another under its key.
@@ -47,7 +42,7 @@ class Merging:
         """
         made: list[Entry] = []
         for entry in entries:
-            made.append(self._joined(user_id, entry, made) if is_statement(entry) else entry)
+            made.append(self._joined(user_id, entry, made) if _is_statement(entry) else entry)
         return made
 
     def _joined(self, user_id: str, entry: Entry, before: Sequence[Entry]) -> Entry:
@@ -55,43 +50,47 @@ class Merging:
         if vector is None:
             return entry
         said = entry.memory.content
-        for other in filter(is_statement, before):
-            close = _same_voice(other, entry) and _cosine(other, vector) >= self._alike
+        alike = least_alike(self._parts.embedder.model_id)
+        for other in filter(_is_statement, before):
+            close = _same_voice(other, entry) and _cosine(other, vector) >= alike
             if close and same_statement(other.memory.content, said):
                 return replace(entry, duplicate_key=other.duplicate_key)
         snapshot = self._snapshots.strict(user_id)
-        try:
-            heads = {head.memory.id: head for head in self.near(snapshot, entry, vector)}
-        except BackendUnavailable:
-            logger.warning("the vector index does not answer: a statement stays by itself, until it is looked at again")
-            return entry
+        heads = {head.memory.id: head for head in self._near(snapshot, entry, vector, alike)}
         bodies = {body.id: body for body in self._parts.records.get(user_id, list(heads))} if heads else {}
         for name, head in heads.items():
             if name in bodies and same_statement(bodies[name].content, said):
                 return replace(entry, duplicate_key=head.duplicate_key)
         return entry
 
-    def near(
-        self, snapshot: Snapshot, entry: Entry, vector: Vector, *, but: Container[str] = frozenset()
-    ) -> list[Entry]:
-        """Return heads of current statements of the same speaker that lie close to an entry, nearest first.
-
-        Raises:
-            BackendUnavailable: The vector index, which holds the vectors of some, did not answer.
-        """
+    def _near(self, snapshot: Snapshot, entry: Entry, vector: Vector, alike: float) -> Iterable[Entry]:
+        """Return heads of current statements of the same speaker that lie close to an entry, nearest first."""
         with snapshot.lock:
             cosines = np.where(snapshot.alive, snapshot.cosines(vector)[0], np.float32(0))
-            close = np.flatnonzero(cosines >= self._alike)
-            rows = [int(row) for row in close[np.argsort(-cosines[close], kind="stable")]]
+            nearest = np.argsort(-cosines, kind="stable")[:_NEAREST]
+            rows = [int(row) for row in nearest if cosines[row] >= alike]
             if snapshot.partial:
                 rows += self._from_index(snapshot, vector)
-            heads = (snapshot.entry(row) for row in dict.fromkeys(rows))
-            return list(islice((head for head in heads if _may_be(head, entry) and head.memory.id not in but), NEAREST))
+            heads = [snapshot.entry(row) for row in dict.fromkeys(rows)]
+        return [
+            head
+            for head in heads
+            if head.memory.tier is Tier.LONG_TERM
+            and head.memory.current
+            and head.memory.id != entry.memory.id
+            and _is_statement(head)
+            and _same_voice(head, entry)
+        ]
 
     def _from_index(self, snapshot: Snapshot, vector: Vector) -> list[int]:
+        """Return the rows that the index names; none when it does not answer: then the statement stays by itself."""
         if self._parts.index is None:
             return []
-        refs = self._parts.index.query(snapshot.user_id, vector, 2 * NEAREST)
+        try:
+            refs = self._parts.index.query(snapshot.user_id, vector, _NEAREST)
+        except BackendUnavailable:
+            logger.warning("the vector index does not answer: statements in other words are not joined")
+            return []
         rows = (snapshot.row_of(ref_memory_id(ref)) for ref in refs)
         return [row for row in rows if row is not None]
 
@@ -101,22 +100,15 @@ def _cosine(entry: Entry, vector: Vector) -> float:
     return max((float(one @ vector) for one in near), default=0.0)
 
 
-def is_statement(entry: Entry) -> bool:
-    """Say whether an entry may be one with others that say the same in other words."""
-    return may_join(entry.memory) and entry.duplicate_key is not None
-
-
-def _may_be(head: Entry, entry: Entry) -> bool:
-    """Say whether an entry may be one with what stands in long-term memory now."""
-    memory = head.memory
-    there = memory.tier is Tier.LONG_TERM and memory.current and memory.id != entry.memory.id
-    return there and is_statement(head) and _same_voice(head, entry)
+def _is_statement(entry: Entry) -> bool:
+    return (
+        entry.memory.memory_type is not MemoryType.EPISODE
+        and entry.memory.slot is None
+        and entry.duplicate_key is not None
+    )
 
 
 def _same_voice(one: Entry, other: Entry) -> bool:
     """Say whether two are of one speaker, agent and type: a preference does not become part of a fact."""
-    return _voice(one.memory) == _voice(other.memory)
-
-
-def _voice(memory: Memory) -> tuple[object, ...]:
-    return memory.name, memory.agent_id, memory.memory_type, memory.role in {"assistant", "ai"}
+    mine, theirs = one.memory, other.memory
+    return (mine.name, mine.agent_id, mine.memory_type) == (theirs.name, theirs.agent_id, theirs.memory_type)

@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 
 from langchain_tiered_memory.core.bonds import Bonded, bond_of, may_go
 from langchain_tiered_memory.core.entries import FROM_CONSOLIDATION
-from langchain_tiered_memory.core.joins import is_joined
 from langchain_tiered_memory.core.lives import is_value
 from langchain_tiered_memory.core.model import Memory, MemoryType
 from langchain_tiered_memory.core.retention import ForgettingRule, ForgettingSettings
@@ -51,8 +50,8 @@ def worth(memory: Memory, now: datetime) -> float:
     """Return how much a memory is worth keeping, in [0, 1].
 
     `0.5·importance + 0.25·min(access_count/10, 1) + 0.25/(1 + months since it was stored or last recalled)`, months of
-    30 days; half of that when it is outdated, or part of another memory that says the same. So an unimportant memory
-    that is read often outlives an important one that nobody ever asks for.
+    30 days; half of that when it is outdated. So an unimportant memory that is read often outlives an important one
+    that nobody ever asks for.
     """
     use = min(memory.access_count / _MANY_READS, 1.0)
     recency = 1 / (1 + max(_unused(memory, now), timedelta(0)) / _MONTH)
@@ -173,7 +172,7 @@ def _fits(memory: Memory, rule: ForgettingRule, now: datetime) -> bool:
         or (rule.older_than is not None and now - memory.created_at <= rule.older_than)
         or (rule.unused_for is not None and _unused(memory, now) <= rule.unused_for)
         or (rule.importance_below is not None and memory.importance >= rule.importance_below)
-        or (rule.outdated and (_holds(memory, now) or is_joined(memory)))
+        or (rule.outdated and _holds(memory, now))
     )
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from langchain_tiered_memory.core.config import RankingWeights
 from langchain_tiered_memory.core.filters import Predicate
-from langchain_tiered_memory.core.joins import is_joined
 from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.ports import Entry
 from langchain_tiered_memory.core.slots import chain_key, linked
@@ -118,13 +117,9 @@ def _untimely(memory: Memory, question: Question, now: datetime, past: Past) -> 
         return "it was not true yet"
     ended = memory.valid_to if known_at is None else past.ended(memory, known_at)
     if as_of is not None:
-        return _over(memory, "it was no longer true") if ended is not None and ended <= as_of else None
+        return "it was no longer true" if ended is not None and ended <= as_of else None
     if ended is None or question.include_superseded:
         return None
     if is_closed(memory):  # it told its own end, which may lie ahead
         return "it is no longer true" if ended <= (known_at or now) else None
-    return _over(memory, "a newer value superseded it")
-
-
-def _over(memory: Memory, why: str) -> str:
-    return "another memory says the same" if is_joined(memory) else why
+    return "a newer value superseded it"

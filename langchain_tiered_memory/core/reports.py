@@ -37,15 +37,14 @@ class ConsolidationReport(Shown):
 
     Attributes:
         promoted: Short-term items that moved to long-term memory.
-        merged: Statements that became part of a memory which says the same, in the same words or in others.
+        merged: Statements that reinforced a memory already there instead of adding one.
         superseded: Memories that a newer value of the same slot retired.
         expired: Short-term items past their life that were let go.
         kept: Short-term items that stay where they are.
         failed: Sources whose facts could not be extracted; they are left as they were and tried again next time.
         facts: Facts that were added.
         waiting: Sources that a language model was not asked about, because this run had spent what it may, or the
-            model kept failing, and statements that were not yet compared with the others, because there are so many;
-            they are left as they were and have their turn next time.
+            model kept failing; they are left as they were and have their turn next time.
         model_calls: Questions put to a language model, those repeated for an unusable answer included; 0 with rules.
         model_tokens: Tokens of these questions and their answers: as the model tells, else as counted here.
     """

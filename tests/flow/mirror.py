@@ -11,16 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from langchain_tiered_memory.core.bonds import bond_of, falling
 from langchain_tiered_memory.core.derive import derive_id, digest
 from langchain_tiered_memory.core.errors import Conflict
 from langchain_tiered_memory.core.importance import RuleScorer
-from langchain_tiered_memory.core.joins import is_joined, joined, may_join, relinked, reworded_apart
-from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, MemoryType, Tier
-from langchain_tiered_memory.core.paraphrases import same_statement
+from langchain_tiered_memory.core.model import Memory, MemoryType, Tier
 from langchain_tiered_memory.core.ports import ExtractedFact
 from langchain_tiered_memory.core.slots import file_in_chain, settled
-from langchain_tiered_memory.core.stated import left_over, reworded, without
+from langchain_tiered_memory.core.stated import founding, left_over, reworded, without
 from langchain_tiered_memory.core.text import normalize
 from langchain_tiered_memory.testing import FakeExtractor
 
@@ -34,15 +31,7 @@ EPISODES = {
     "I lived in Rome last summer": 0.3,
     "I left Porto": 0.6,
 }
-STATEMENTS = {
-    "Ada plays chess": 0.85,
-    "ada  plays CHESS": 0.85,
-    "Ada really plays chess": 0.85,
-    "the lake is really near": 0.85,
-    "tea, not coffee": 0.5,
-    "blue is nice": 0.2,
-}
-"""What is stated, with its importance. What is stated in other words, too, is important enough to be kept at once."""
+STATEMENTS = {"Ada plays chess": 0.85, "ada  plays CHESS": 0.85, "tea, not coffee": 0.5, "blue is nice": 0.2}
 VALUES: Mapping[str, Mapping[str, Any]] = {
     "Porto": {},
     "porto": {},
@@ -162,9 +151,9 @@ class Mirror:
                 episode = replace(plain, session_id=session, role=role, origin="session")
                 self.remember(episode, now, timeless=False)
 
-    def _write(self, new: Held, now: datetime, said: str | None = None) -> None:
+    def _write(self, new: Held, now: datetime) -> None:
         memory = new.memory
-        alike = None if memory.slot is not None else self._alike(new, now, said=said)
+        alike = None if memory.slot is not None else self._alike(new, now)
         if memory.slot is not None:
             self._file(memory)
         elif alike is None:
@@ -176,9 +165,8 @@ class Mirror:
             sources.pop(alike.memory.id, None)
             self.held[alike.memory.id] = alike.stands(source_ids=tuple(sources))
 
-    def _alike(self, new: Held, now: datetime, *, hidden: bool = False, said: str | None = None) -> Held | None:
-        """Return the newest that says the same, or says `said` if that is given."""
-        memory, found = new.memory, list[Held]()
+    def _alike(self, new: Held, now: datetime, *, hidden: bool = False) -> Held | None:
+        memory = new.memory
         for one in self.held.values():
             other = one.memory
             if (one.due(now) and not hidden) or other.slot is not None or memory.slot is not None:
@@ -188,42 +176,10 @@ class Mirror:
                 same = where == (other.content, other.memory_type, other.session_id, other.role)
                 near = abs(memory.created_at - other.created_at) <= REPEATED
                 if same and near and new.repeatable and one.repeatable:
-                    found.append(one)
-            elif other.current and normalize(said or memory.content) == normalize(other.content):
-                found.append(one)
-        return max(found, key=lambda one: one.memory.created_at, default=None)
-
-    # -- near-duplicates -------------------------------------------------------------------------------------------
-
-    def _statements(self, memory: Memory) -> list[Memory]:
-        """Return the current statements of long-term memory by the same voice, in the order of writing."""
-        there = [one.memory for one in self.held.values() if one.memory.tier is LONG and one.memory.current]
-        return [one for one in there if may_join(one) and _voice(one) == _voice(memory)]
-
-    def _in_what_words(self, fact: Memory) -> str:
-        """Return the words in which a statement on its way stands already; its own when it does not."""
-        alike = [one.content for one in self._statements(fact) if same_statement(one.content, fact.content)]
-        return next((one for one in alike if one == fact.content), next(iter(alike), fact.content))
-
-    def _gather(self) -> None:
-        """Let statements that nobody has looked at become part of the oldest that says the same, or that of them."""
-        place = {memory_id: at for at, memory_id in enumerate(self.held)}
-
-        def age(memory: Memory) -> tuple[datetime, int]:
-            return memory.observed_at, place[memory.id]
-
-        heads = [one.memory for one in self.held.values() if one.memory.tier is LONG and one.memory.current]
-        fresh = sorted((one for one in heads if may_join(one) and one.id not in self.consumed), key=age)
-        self.consumed |= {one.id for one in fresh}
-        for one in fresh:
-            if self.held[one.id].memory.current:
-                alike = [other for other in self._statements(one) if same_statement(other.content, one.content)]
-                first = min(alike, key=age)
-                for part in alike:
-                    if part is not first:
-                        grown, rest = joined(self.held[first.id].memory, part)
-                        self.held[first.id] = self.held[first.id].stands(**_fields(grown))
-                        self.held[part.id] = self.held[part.id].stands(**_fields(rest))
+                    return one
+            elif normalize(memory.content) == normalize(other.content):
+                return one
+        return None
 
     # -- slots -----------------------------------------------------------------------------------------------------
 
@@ -243,8 +199,8 @@ class Mirror:
         """Change a memory; what was drawn from other words goes."""
         old = self.held[memory_id].memory
         new = replace(old, **changed)
-        new = reworded_apart(old, replace(new, metadata=reworded(old, new)))
-        self.held[memory_id] = replace(self.held[memory_id].stands(**_fields(new)), repeatable=False)
+        about = reworded(old, new)
+        self.held[memory_id] = replace(self.held[memory_id].stands(**{**changed, "metadata": about}), repeatable=False)
         self._settle([old.slot], now)
         if new.content != old.content:
             self._reworded(memory_id, now)
@@ -278,7 +234,6 @@ class Mirror:
             if memory.memory_type is MemoryType.EPISODE and memory.slot is None and memory_id not in self.consumed:
                 self.consumed.add(memory_id)
                 self._draw(memory, now)
-        self._gather()
 
     def _draw(self, source: Memory, now: datetime) -> None:
         for found in self.drawn.get(source.content, ()):
@@ -304,7 +259,7 @@ class Mirror:
                 pinned=False,
             )
             if fact.id not in self.forgotten and fact.id not in self.held:
-                self._write(Held(fact), now, None if fact.slot else self._in_what_words(fact))
+                self._write(Held(fact), now)
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
@@ -317,36 +272,37 @@ class Mirror:
     def _reworded(self, memory_id: str, now: datetime) -> None:
         """Take back the facts that rested on what a record said before."""
         if self.held[memory_id].memory.tier is LONG:
+            self.consumed.discard(memory_id)
             gone = self._resting_on(memory_id)
-            self.consumed -= gone
             self._lose(gone, gone - {memory_id}, memory_id, now)
 
     def _resting_on(self, memory_id: str) -> set[str]:
         """Return the memory and the facts that rest on it alone, or have their words from it."""
-        return {memory_id, *falling({i: bond_of(one.memory) for i, one in self.held.items()}, [memory_id])}
+        gone = {memory_id}
+        while True:
+            falling = {
+                i
+                for i, one in self.held.items()
+                if one.memory.origin == "consolidation"
+                and i not in gone
+                and gone.issuperset(founding(one.memory) or one.memory.source_ids)
+            }
+            if not falling:
+                return gone
+            gone |= falling
 
     def _lose(self, sources: set[str], removed: set[str], asked: str, now: datetime) -> None:
         lost = {one: self.held.pop(one).memory for one in removed if one in self.held}
         slots = {one.slot for one in lost.values()}
         for i, left in list(self.held.items()):
             if left.memory.tier is LONG:
-                self.held[i] = replace(left, memory=self._relinked(without(left.memory, sources), lost))
+                self.held[i] = replace(left, memory=without(left.memory, sources))
                 slots |= {left.memory.slot} if not sources.isdisjoint(left.memory.source_ids) else set()
         for i, one in lost.items():
             rest = None if i == asked else left_over(one, sources, now)
             if rest is not None:
                 self.held[rest.id] = Held(rest)
         self._settle(slots, now)
-
-    def _relinked(self, memory: Memory, lost: Mapping[str, Memory]) -> Memory:
-        """Return a statement that was part of what is lost: it is part of the next, or stands for itself again."""
-        if not is_joined(memory) or memory.superseded_by not in lost:
-            return memory
-        successor = memory.superseded_by
-        while successor is not None and successor in lost:
-            successor = lost[successor].superseded_by
-        self.consumed -= {memory.id} if successor is None else set()
-        return relinked(memory, successor, memory.valid_to)
 
     def moved_to(self, user: str, now: datetime) -> Mirror:
         """Return what an import of an export makes of these memories in an empty user."""
@@ -357,11 +313,3 @@ class Mirror:
                 moved = Held(replace(one.memory, user_id=user, tier=LONG))
                 other._write(moved, now)
         return other
-
-
-def _voice(memory: Memory) -> tuple[object, ...]:
-    return memory.memory_type, memory.role == "assistant"
-
-
-def _fields(memory: Memory) -> dict[str, Any]:
-    return {name: getattr(memory, name) for name in MEMORY_FIELDS}

@@ -24,10 +24,6 @@ BAKES = "I bake bread on Sundays."
 WORKS = "I started at Globex today."
 
 
-AFRAID = tuple(f"Ada's dog is {how}afraid of thunder and of cats and of everything" for how in ("", "very ", "so "))
-"""The same in other words."""
-
-
 def extractor(*, plain: bool = False) -> FakeExtractor:
     """Return the facts that consolidation finds in the script's talk; `plain` are those of content and slot alone."""
     found: dict[str, list[ExtractedFact]] = {
@@ -124,10 +120,6 @@ def _slot(content: str, memory_id: str, hours: float, **about: Any) -> Callable[
     return lambda e: e.remember(ADA, content, "fact", id=memory_id, metadata=about, **more)
 
 
-def _afraid(number: int) -> Callable[[Engine], Any]:
-    return lambda e: e.remember(ADA, AFRAID[number], "fact", id=f"d{number}", importance=0.9)
-
-
 def script() -> tuple[Step, ...]:
     """Return the steps in order; clocks go on by a minute and more between them."""
     ada, bob = (ADA,), (BOB,)
@@ -147,7 +139,6 @@ def script() -> tuple[Step, ...]:
         ("said again", ada, _slot("still at Acme", "s3", -50, value="acme")),
         ("filled in", ada, _slot("Aviato", "s4", -70)),
         ("batch over both tiers", ada, _batch),
-        *((f"in other words, {n}", ada, _afraid(n)) for n in range(len(AFRAID))),
         ("update a record", ada, lambda e: e.update(ADA, "f1", content="Ada plays the viola", importance=0.85)),
         ("update an item", ada, lambda e: e.update(ADA, "p1", metadata={"kind": "drink"})),
         *((f"read both tiers, {n}", ada, lambda e: e.recall(ADA, "viola or tea?", 2, filter=_BOTH)) for n in "123"),
@@ -167,7 +158,6 @@ def script() -> tuple[Step, ...]:
     )
     steps = [Step(name, users, n / 60, act) for n, (name, users, act) in enumerate(told)]
     later = (
-        ("forget what others are part of", ada, _forget(ADA, "d0")),
         ("bob maintained", USERS, lambda e: e.maintain(BOB)),  # Ada's items have come to their end by now
         ("everybody maintained", USERS, lambda e: e.maintain()),
         ("forget a source", ada, _forget(ADA, "e1")),

@@ -54,14 +54,6 @@ def test_any_rule_is_enough_and_the_first_is_told() -> None:
     assert chosen(both, one, rules=(OLD, dull)) == {"both": "old", "one": "importance below 0.2"}
 
 
-def test_what_is_part_of_a_memory_that_says_the_same_is_not_outdated() -> None:
-    part = memory("part", memory_type="fact", superseded_by="one", valid_to=NOW - 100 * DAY)
-    told = memory("one", days=200, memory_type="fact", source_ids=("part",))
-    assert chosen(part, told, rules=(ForgettingRule(outdated=True),)) == {}
-    assert list(chosen(part, told, most_per_user=1)) == ["part"]
-    assert list(chosen(part, replace(told, importance=0.0), most_per_user=1)) == ["part"]
-
-
 def test_a_rule_may_be_of_some_types_or_of_the_outdated_only() -> None:
     episodes = ForgettingRule(name="talk", older_than=DAY, memory_types=("episode",))
     past = ForgettingRule(name="past", outdated=True)
@@ -186,9 +178,7 @@ def users(draw: st.DrawFn) -> list[Memory]:
             "source_ids": sources,
             "origin": "consolidation" if sources else None,
         }
-        one_made = memory(one, **fields)
-        joined = successor is not None and draw(st.booleans())
-        made.append(replace(one_made, valid_to=one_made.observed_at) if joined else one_made)
+        made.append(memory(one, **fields))
     return made
 
 
