@@ -118,9 +118,7 @@ class Change:
     Attributes:
         entries: Records to write, in order.
         consumed: Ids of sources to enter in the ledger.
-        as_read: Contents of records that the change rests on, as they were when it was made.
-        joined: Id of each current statement that becomes part of another one, which says the same in other words, to
-            the id of that; both were there before.
+        as_read: Contents of the sources that are records, as they were when the entries were drawn from them.
         at: When, for the history.
         by: What does it: "remember", "session", "import", "consolidate".
         strict: Raise Conflict for an id that exists with another content (otherwise it is left as it was).
@@ -131,7 +129,6 @@ class Change:
     entries: tuple[Entry, ...] = ()
     consumed: tuple[str, ...] = ()
     as_read: Mapping[str, str] = field(default_factory=dict)
-    joined: Mapping[str, str] = field(default_factory=dict)
     at: datetime
     by: str
     strict: bool = True

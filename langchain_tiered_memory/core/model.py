@@ -55,7 +55,7 @@ class Memory(Shown):
         tier: Where it lives; None until stored.
         observed_at: When it was said or became true; defaults to `created_at`.
         valid_to: When it stopped being true; None while it is current.
-        superseded_by: The id of the memory that took its place, or says the same in other words.
+        superseded_by: The id of the memory that took its place.
         slot: The single-valued attribute it states ("employer").
         session_id: The conversation it comes from.
         agent_id: The agent that alone may see it; None is shared by all of the user's agents.

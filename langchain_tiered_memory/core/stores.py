@@ -132,8 +132,7 @@ class RecordStore(MemoryStore, Protocol):
     An `update` of a value of a slot keeps what it states (`core.stated.reworded`), and settles its chain anew. An
     `update` that changes the content of a record takes back what was drawn from the old one, in the same
     transaction: the record leaves the ledger, and what rested on it goes or loses this source as in `forget`, but
-    without a tombstone and out of the ledger, so that it may be drawn again; and what was part of another record
-    (`core.joins`) stands for itself again.
+    without a tombstone, so that it may be drawn again.
 
     References of the vector index are strings made by `vector_ref(id, passage)`.
     """
@@ -145,16 +144,13 @@ class RecordStore(MemoryStore, Protocol):
         entry was read more often its `access_count` and `last_accessed` rise to the entry's; one with a slot is filed
         in its chain (`core.slots.file_in_chain`: "created" or "reinforced", with records that hold again beside it:
         `core.derive.said_again`); an active record with the same `duplicate_key` is "reinforced" or "repeated" as in
-        `ItemStore.put`; else it is "created". A record that is reinforced grows as `core.stated.grown` says. Then
-        records become part of others, as `core.joins.joined` says: the history has "reinforced" for the one, and
-        "superseded" by it for its part. Then the consumed ids enter the ledger. Every change of a record leaves a
-        history event.
+        `ItemStore.put`; else it is "created". A record that is reinforced grows as `core.stated.grown` says. Then the
+        consumed ids enter the ledger. Every change of a record leaves a history event.
 
         Raises:
-            Conflict: A consumed id is in the ledger already or has a tombstone; or a record stands with another content
-                than `Change.as_read` has, or cannot be joined (`core.joins.refuse_unjoinable`); or (strict) an id
-                exists with another content; or the user was erased after `Change.since`, or the erasure is still open.
-                Nothing was written.
+            Conflict: A consumed id is in the ledger already or has a tombstone, or stands with another content than
+                `Change.as_read` has; or (strict) an id exists with another content; or the user was erased after
+                `Change.since`, or the erasure is still open. Nothing was written.
         """
 
     def begin(self, user_id: str) -> int:
@@ -183,12 +179,11 @@ class RecordStore(MemoryStore, Protocol):
     ) -> Forgotten:
         """Remove records for good, in one transaction, and leave a tombstone and an open intent for every id asked.
 
-        Records whose origin is "consolidation" go too when all their sources went, or all that they cannot do without
-        (`core.bonds.grounds`), repeatedly; what other sources confirmed of them stays as a record of its own
+        Records whose sources all went, or all that gave them their content (`core.stated.founding`), and whose origin
+        is "consolidation" go too, repeatedly; what other sources confirmed of them stays as a record of its own
         (`core.stated.left_over`). The others lose those sources. Chains of slots close over the gap
         (`core.slots.settled`): what a forgotten record had superseded is superseded by its successor, or current again;
-        an end that a record states itself stays. What was part of a record that goes does likewise, and leaves the
-        ledger when it is current again. History keeps the events without content. The ids need not exist
+        an end that a record states itself stays. History keeps the events without content. The ids need not exist
         here: the tombstone also holds for short-term items. An intent stays open until `close_intents`.
 
         Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from langchain_tiered_memory.backends.inmemory.rows import Table, head_of, own, own_memory, own_vectors
@@ -90,7 +89,7 @@ class InMemoryRecordStore:
     def apply(self, user_id: str, change: Change) -> tuple[Placed, ...]:
         """See `RecordStore.apply`."""
         mine = [own(entry, user_id=user_id) for entry in change.entries]
-        consumed, change = tuple(change.consumed), replace(change, joined=dict(change.joined))
+        consumed = tuple(change.consumed)
         with self._lock:
             shelf = self._shelf(user_id)
             self._refuse_erased(user_id, change)
@@ -98,7 +97,7 @@ class InMemoryRecordStore:
             refuse_reworded(self._table.rows(user_id).values(), change.as_read)
             written = write(self._table, user_id, shelf, change, mine)
             shelf.ledger.update(consumed)
-            if mine or consumed or change.joined:
+            if mine or consumed:
                 self._shelves[user_id] = shelf
             return written
 

@@ -11,7 +11,6 @@ from datetime import datetime
 import numpy as np
 
 from langchain_tiered_memory.core.errors import Conflict, shown
-from langchain_tiered_memory.core.joins import reworded_apart
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector, Touched, vector_ref
 from langchain_tiered_memory.core.stated import grown, reworded
@@ -51,7 +50,7 @@ def updated(row: Entry, new: Entry) -> Entry:
     )
     return replace(
         row,
-        memory=reworded_apart(row.memory, memory),
+        memory=memory,
         terms=new.terms,
         passages=new.passages,
         vectors=new.vectors,

@@ -17,9 +17,8 @@ from langchain_tiered_memory.backends.inmemory.rows import (
     updated,
 )
 from langchain_tiered_memory.backends.inmemory.shelf import Shelf
-from langchain_tiered_memory.core.bonds import Bonded, bond_of, falling, may_go
+from langchain_tiered_memory.core.bonds import bond_of, may_go
 from langchain_tiered_memory.core.errors import NotFound
-from langchain_tiered_memory.core.joins import is_joined, joined, refuse_unjoinable, relinked
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import (
     FROM_CONSOLIDATION,
@@ -31,7 +30,7 @@ from langchain_tiered_memory.core.ports import (
     refuse_changed,
 )
 from langchain_tiered_memory.core.slots import Again, chain_key, file_in_chain
-from langchain_tiered_memory.core.stated import left_over, without
+from langchain_tiered_memory.core.stated import founding, left_over, without
 
 _UPDATE = "update"
 
@@ -41,15 +40,11 @@ def write(table: Table, user_id: str, shelf: Shelf, change: Change, entries: Seq
     if change.strict:
         standing = [entry for entry in entries if entry.memory.id not in shelf.tombstones]
         refuse_other_contents(table.rows(user_id), standing)
-    if change.joined:
-        refuse_unjoinable({one: row.memory for one, row in table.rows(user_id).items()}, change.joined)
-    elif not entries:
+    if not entries:
         return ()
     user = table.opened(user_id)
     writing = _Writing(user, shelf, change, user.version + 1)
-    placed = tuple(writing.place(entry) for entry in entries)
-    writing.join(change.joined)
-    return placed
+    return tuple(writing.place(entry) for entry in entries)
 
 
 class _Writing:
@@ -74,14 +69,6 @@ class _Writing:
         if alike is None:
             return self._create(entry)
         return self._repeat(alike, entry)
-
-    def join(self, parts: Mapping[str, str]) -> None:
-        """Let records become part of others, as `Change.joined` says."""
-        rows = self._user.rows
-        for part, one in parts.items():
-            more, rest = joined(rows[one].memory, rows[part].memory)
-            self._write(replace(rows[one], memory=more), "reinforced", self._change.by)
-            self._write(replace(rows[part], memory=rest), "superseded", one)
 
     def _exists(self, entry: Entry) -> Placed:
         row, memory = self._user.rows[entry.memory.id], entry.memory
@@ -156,8 +143,8 @@ def embed(user: UserRows, shelf: Shelf, vectors: Mapping[str, tuple[PassageVecto
 
 def _take_back(user: UserRows, shelf: Shelf, source: str, now: datetime, stamp: int) -> None:
     """Take back what was drawn from a record that says something else now."""
-    derived = falling(_bonds(user.rows), [source])
-    shelf.ledger.difference_update([source, *derived])
+    shelf.ledger.discard(source)
+    derived = _resting_on_nothing_else(user.rows, [source])
     _mend(user, shelf, derived, now, stamp, sources={source, *derived}, derived=derived, by=_UPDATE)
     for memory_id in derived:
         shelf.replaced(user.drop(memory_id, stamp), None)
@@ -167,7 +154,7 @@ def _take_back(user: UserRows, shelf: Shelf, source: str, now: datetime, stamp: 
 def as_chosen(rows: Mapping[str, Entry], asked: Sequence[str], versions: Mapping[str, int]) -> tuple[str, ...]:
     """Return the ids that are still what they were when they were chosen, and that others can do without."""
     same = [one for one in asked if one in rows and rows[one].version == versions.get(one)]
-    free = may_go(same, _bonds(rows))
+    free = may_go(same, {memory_id: bond_of(row.memory) for memory_id, row in rows.items()})
     return tuple(one for one in same if one in free)
 
 
@@ -175,7 +162,7 @@ def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datet
     """Do what `RecordStore.forget` says, but for the intents."""
     rows = {} if user is None else user.rows
     removed = tuple(memory_id for memory_id in asked if memory_id in rows)
-    derived = falling(_bonds(rows), asked)
+    derived = _resting_on_nothing_else(rows, asked)
     shelf.tombstones.update(asked, derived)
     if user is None:
         return Forgotten()
@@ -188,8 +175,22 @@ def forget(user: UserRows | None, shelf: Shelf, asked: Sequence[str], now: datet
     return Forgotten(removed, derived, sum(len(row.vectors) for row in dropped))
 
 
-def _bonds(rows: Mapping[str, Entry]) -> dict[str, Bonded]:
-    return {memory_id: bond_of(row.memory) for memory_id, row in rows.items()}
+def _resting_on_nothing_else(rows: Mapping[str, Entry], asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the consolidated records whose sources all go, and those that rest on these, repeatedly."""
+    gone, derived = set(asked), list[str]()
+    while True:
+        falling = [
+            memory.id
+            for memory in (row.memory for row in rows.values())
+            if memory.origin == FROM_CONSOLIDATION
+            and memory.id not in gone
+            and memory.source_ids
+            and gone.issuperset(founding(memory) or memory.source_ids)
+        ]
+        if not falling:
+            return tuple(derived)
+        gone.update(falling)
+        derived += falling
 
 
 def _mend(
@@ -209,11 +210,9 @@ def _mend(
     for row in [row for memory_id, row in user.rows.items() if memory_id not in gone]:
         memory = without(row.memory, sources)
         if memory.slot is None and memory.superseded_by in gone:
-            next_one = _standing_successor(user.rows, memory, gone)
-            known = (None, None) if next_one is None else (next_one.id, next_one.observed_at)
-            memory = relinked(memory, *known)
-            if memory.current and is_joined(row.memory):
-                shelf.ledger.discard(memory.id)
+            successor = _standing_successor(user.rows, memory, gone)
+            ends = None if successor is None else successor.observed_at
+            memory = replace(memory, superseded_by=None if successor is None else successor.id, valid_to=ends)
         if memory != row.memory:
             chains.stand([memory])
             keys[chain_key(memory)] = None

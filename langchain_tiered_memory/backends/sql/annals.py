@@ -39,7 +39,6 @@ class Ids:
         self._table = table
         self._some = select(table.c.id).where(table.c.user_key == _USER, table.c.id.in_(_IDS))
         self._add = upsert(link)(table).on_conflict_do_nothing()
-        self._remove = delete(table).where(table.c.user_key == _USER, table.c.id.in_(_IDS))
 
     def among(self, connection: Connection, user_id: str, ids: Iterable[str]) -> frozenset[str]:
         """Return those of the ids that are in the table."""
@@ -55,11 +54,10 @@ class Ids:
         if values:
             connection.execute(self._add, values)
 
-    def remove(self, connection: Connection, user_id: str, ids: Iterable[str]) -> None:
-        """Remove ids; those that are not there are fine."""
-        user = digest(user_id)
-        for chunk in chunks(map(escape, ids)):
-            connection.execute(self._remove, {"user": user, "ids": chunk})
+    def remove(self, connection: Connection, user_id: str, memory_id: str) -> None:
+        """Remove one id; one that is not there is fine."""
+        mine = self._table.c.user_key == digest(user_id), self._table.c.id == escape(memory_id)
+        connection.execute(delete(self._table).where(*mine))
 
     def erase(self, connection: Connection, user_id: str) -> None:
         """Remove every id of the user."""

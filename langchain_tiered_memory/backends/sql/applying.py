@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -60,13 +60,6 @@ class Applying:
         if entry.duplicate_within is not None:
             return Outcome(alike.id, "repeated")
         return self._reinforce(alike, entry)
-
-    def join(self, parts: Mapping[str, str]) -> None:
-        """Let records become part of others, as `Change.joined` says."""
-        for part, one in parts.items():
-            self._draft.join(one, part)
-            self.notes.append(Note(self._draft[one].memory, "reinforced", self._change.by))
-            self.notes.append(Note(self._draft[part].memory, "superseded", one))
 
     def _raise(self, entry: Entry) -> Outcome:
         given, stands = entry.memory, self._draft[entry.memory.id].memory

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from langchain_tiered_memory.backends.sql.codec import from_json, to_json
 from langchain_tiered_memory.core.errors import Conflict, shown
-from langchain_tiered_memory.core.joins import joined, reworded_apart
 from langchain_tiered_memory.core.model import MEMORY_FIELDS, Memory, Tier
 from langchain_tiered_memory.core.ports import Entry, PassageVector
 from langchain_tiered_memory.core.slots import chain_key
@@ -39,7 +38,6 @@ def rewritten(row: Entry, new: Entry) -> Entry:
         pinned=given.pinned,
         metadata=reworded(row.memory, given),
     )
-    memory = reworded_apart(row.memory, memory)
     return replace(
         new, memory=memory, expires_at=row.expires_at, duplicate_within=row.duplicate_within, order=row.order
     )
@@ -72,10 +70,6 @@ class Draft:
     def __contains__(self, memory_id: object) -> bool:
         """Say whether there is a row with this id."""
         return memory_id in self._rows
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the ids of the rows."""
-        return iter(self._rows)
 
     def __getitem__(self, memory_id: str) -> Entry:
         """Return the row as it stands."""
@@ -115,11 +109,6 @@ class Draft:
     def reinforce(self, memory: Memory, entry: Entry) -> bool:
         """Let the memory rest on what the entry lends it as well; say whether that is new."""
         return self.change(grown(memory, entry.memory))
-
-    def join(self, one: str, part: str) -> None:
-        """Let a row become part of another one, which grows by it."""
-        for memory in joined(self._rows[one].memory, self._rows[part].memory):
-            self.change(memory)
 
     def refuse_other_contents(self, entries: Sequence[Entry]) -> None:
         """Raise Conflict when an id stands for another content, in the rows or earlier among the entries."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from langchain_tiered_memory.backends.sql.applying import Note, begun, settle
 from langchain_tiered_memory.backends.sql.draft import Draft
-from langchain_tiered_memory.core.joins import relinked
 from langchain_tiered_memory.core.model import Memory
+from langchain_tiered_memory.core.ports import FROM_CONSOLIDATION
 from langchain_tiered_memory.core.slots import Again, chain_key
 from langchain_tiered_memory.core.stated import left_over, without
 
@@ -18,8 +18,7 @@ from langchain_tiered_memory.core.stated import left_over, without
 class Tie:
     """What ties a record to others; one that rests on nothing and is current has none.
 
-    `founding` are those of the sources that it cannot do without (`core.stated.founding`); `joined` says whether it is
-    part of what superseded it (`core.joins.is_joined`).
+    `founding` are those of the sources that it cannot do without (`core.stated.founding`).
     """
 
     origin: str | None
@@ -27,7 +26,6 @@ class Tie:
     founding: tuple[str, ...]
     superseded_by: str | None
     valid_to: datetime | None
-    joined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,24 @@ class Loss:
     by: str
     at: datetime
     derived: tuple[str, ...] = ()
+
+
+def resting_on_nothing_else(ties: Mapping[str, Tie], asked: Collection[str]) -> tuple[str, ...]:
+    """Return the consolidated records whose sources all go, and those that rest on these, repeatedly."""
+    gone, derived = set(asked), list[str]()
+    while True:
+        falling = [
+            memory_id
+            for memory_id, tie in ties.items()
+            if tie.origin == FROM_CONSOLIDATION
+            and memory_id not in gone
+            and tie.source_ids
+            and gone.issuperset(tie.founding or tie.source_ids)
+        ]
+        if not falling:
+            return tuple(derived)
+        gone.update(falling)
+        derived += falling
 
 
 def tied_to(ties: Mapping[str, Tie], loss: Loss) -> Sequence[str]:
@@ -92,4 +108,4 @@ def _relinked(memory: Memory, ties: Mapping[str, Tie], gone: Collection[str]) ->
     while successor in gone:
         tie = ties.get(successor or "")
         successor, since = (None, None) if tie is None else (tie.superseded_by, tie.valid_to)
-    return relinked(memory, successor, since)
+    return replace(memory, superseded_by=successor, valid_to=None if successor is None else since)

@@ -27,7 +27,6 @@ from langchain_tiered_memory.backends.sql.codec import digest, plain, plain_or_n
 from langchain_tiered_memory.backends.sql.forgetting import Tie
 from langchain_tiered_memory.backends.sql.shelf import Shelf, chunks
 from langchain_tiered_memory.backends.sql.tables import Gone, State, table_of
-from langchain_tiered_memory.core.joins import ends_as_joined
 from langchain_tiered_memory.core.model import Memory
 from langchain_tiered_memory.core.ports import Changes, Entry, PassageVector
 from langchain_tiered_memory.core.slots import chain_key
@@ -60,7 +59,7 @@ class Reader:
         self._get = select(*self._memory_columns).where(*some)
         self._there = select(rows.id).where(*some)
         tied = (rows.source_ids != codec.to_json(())) | rows.superseded_by.is_not(None)
-        ties = [rows[name] for name in "id origin source_ids superseded_by valid_to slot attached observed_at".split()]
+        ties = (rows.id, rows.origin, rows.source_ids, rows.superseded_by, rows.valid_to, rows.slot, rows.attached)
         self._ties = select(*ties).where(rows.user_key == _USER, tied)
         self._load = {name: self._select_rows(name) for name in ("id", "duplicate_digest", "chain_digest")}
         of = shelf.vectors.c
@@ -168,16 +167,13 @@ class Reader:
         with self._shelf.link.glance("list its users") as connection:
             return tuple(self._shelf.counter.names(connection, so if prefix else self._with_rows).values())
 
-    def related(
-        self, connection: Connection, user_id: str, entries: Sequence[Entry], ids: Iterable[str] = ()
-    ) -> list[Entry]:
+    def related(self, connection: Connection, user_id: str, entries: Sequence[Entry]) -> list[Entry]:
         """Return the rows that decide on writing these entries, in the order of writing, without vectors.
 
-        They have the same id, or one of `ids`, the same duplicate key, or are in the same chain.
+        They have the same id, the same duplicate key, or are in the same chain.
         """
         chains = {json.dumps(key) for entry in entries if (key := chain_key(entry.memory)) is not None}
-        named = dict.fromkeys(map(escape, (*(entry.memory.id for entry in entries), *ids)))
-        found = self.load(connection, user_id, "id", named)
+        found = self.load(connection, user_id, "id", [escape(entry.memory.id) for entry in entries])
         found |= self.load(connection, user_id, "chain_digest", map(digest, chains))
         keyed = [entry for entry in entries if entry.duplicate_key is not None]
         found |= self._alike(connection, user_id, [entry for entry in keyed if entry.duplicate_within is None])
@@ -252,12 +248,11 @@ def _attempt(row: T, decode: Callable[[T], Any]) -> tuple[Any, ...]:
 
 
 def _tie(row: Columns) -> tuple[str, Tie]:
-    memory_id, origin, source_ids, superseded_by, valid_to, slot, attached, observed_at = row
+    memory_id, origin, source_ids, superseded_by, valid_to, slot, attached = row
     sources = tuple(codec.from_json(source_ids))
     founding = sources if slot is None or attached == "{}" else founders(sources, codec.from_json(attached))
-    since = codec.instant_or_none(valid_to)
-    part = ends_as_joined(slot, superseded_by, codec.from_instant(observed_at), since)
-    return plain(memory_id), Tie(plain_or_none(origin), sources, founding, plain_or_none(superseded_by), since, part)
+    tie = Tie(plain_or_none(origin), sources, founding, plain_or_none(superseded_by), codec.instant_or_none(valid_to))
+    return plain(memory_id), tie
 
 
 def _grouped(rows: Fetched) -> dict[str, tuple[PassageVector, ...]]:

@@ -14,16 +14,15 @@ from langchain_tiered_memory.backends.sql.applying import Applying, Note, settle
 from langchain_tiered_memory.backends.sql.codec import digest, plain
 from langchain_tiered_memory.backends.sql.counter import upsert
 from langchain_tiered_memory.backends.sql.draft import Draft, latest, own, rewritten
-from langchain_tiered_memory.backends.sql.forgetting import Loss, mend, tied_to
+from langchain_tiered_memory.backends.sql.forgetting import Loss, mend, resting_on_nothing_else, tied_to
 from langchain_tiered_memory.backends.sql.reading import Reader
 from langchain_tiered_memory.backends.sql.shelf import Shelf
 from langchain_tiered_memory.backends.sql.tables import Meta, table_of
 from langchain_tiered_memory.backends.sql.tallying import tally
 from langchain_tiered_memory.backends.sql.upkeep import Upkeep
 from langchain_tiered_memory.backends.sql.writing import Writer
-from langchain_tiered_memory.core.bonds import falling, may_go
+from langchain_tiered_memory.core.bonds import may_go
 from langchain_tiered_memory.core.errors import Conflict, NotFound
-from langchain_tiered_memory.core.joins import refuse_unjoinable
 from langchain_tiered_memory.core.model import HistoryEvent, Memory
 from langchain_tiered_memory.core.ports import (
     Change,
@@ -101,8 +100,8 @@ class SqlRecordStore:
             if after.slot is not None:
                 after = self._settle(connection, user_id, after, now, stamp)
             if row.memory.content != old.memory.content:
-                lost = self._lose(connection, user_id, Loss((row.memory.id,), (), _UPDATE, now), stamp)
-                self._annals.ledger.remove(connection, user_id, [row.memory.id, *lost.derived])
+                self._annals.ledger.remove(connection, user_id, row.memory.id)
+                self._lose(connection, user_id, Loss((row.memory.id,), (), _UPDATE, now), stamp)
         return after
 
     def embed(self, user_id: str, vectors: Mapping[str, Sequence[PassageVector]]) -> None:
@@ -132,8 +131,8 @@ class SqlRecordStore:
     def apply(self, user_id: str, change: Change) -> tuple[Placed, ...]:
         """See `RecordStore.apply`."""
         mine = [own(entry, user_id, self._shelf.tier) for entry in change.entries]
-        consumed, parts = tuple(dict.fromkeys(change.consumed)), dict(change.joined)
-        if not mine and not consumed and not parts:
+        consumed = tuple(dict.fromkeys(change.consumed))
+        if not mine and not consumed:
             return ()
         with self._link.write("store records") as connection:
             version = self._shelf.counter.open(connection, user_id)
@@ -143,13 +142,11 @@ class SqlRecordStore:
             refuse_reworded(read.values(), change.as_read)
             ids = [entry.memory.id for entry in mine]
             forgotten = self._annals.tombstones.among(connection, user_id, ids)
-            draft = Draft(self._reader.related(connection, user_id, mine, [*parts, *parts.values()]))
-            refuse_unjoinable({one: draft[one].memory for one in draft}, parts)
+            draft = Draft(self._reader.related(connection, user_id, mine))
             if change.strict:
                 draft.refuse_other_contents([entry for entry in mine if entry.memory.id not in forgotten])
             applying = Applying(draft, change, forgotten)
             outcomes = [applying.place(entry) for entry in mine]
-            applying.join(parts)
             written = self._writer.save(connection, user_id, draft, version)
             self._annals.note(connection, user_id, applying.notes, change.at)
             if not written and not consumed:
@@ -237,7 +234,7 @@ class SqlRecordStore:
     def _lose(self, connection: Connection, user_id: str, loss: Loss, version: int) -> Forgotten:
         """Remove what goes and what rested on the lost sources alone, and mend what stays."""
         ties = self._reader.ties(connection, user_id)
-        derived = falling(ties, loss.sources)
+        derived = resting_on_nothing_else(ties, loss.sources)
         sources, removed = (*loss.sources, *derived), (*loss.removed, *derived)
         whole = replace(loss, sources=sources, removed=removed, derived=derived)
         tied = tied_to(ties, whole)
@@ -246,8 +243,6 @@ class SqlRecordStore:
         if draft.added or draft.changed:
             self._writer.save(connection, user_id, draft, version)
             self._annals.note(connection, user_id, notes, loss.at)
-        again = [one for one in tied if ties[one].joined and draft[one].memory.current]
-        self._annals.ledger.remove(connection, user_id, again)
         refs = self._writer.remove(connection, user_id, whole.removed, version)
         self._upkeep.doom(connection, user_id, refs)
         self._annals.end(connection, user_id, whole.removed, loss.at, loss.by)

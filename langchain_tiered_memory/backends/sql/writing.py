@@ -32,12 +32,10 @@ _IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
 _GONE_KEPT = 10_000
 """Removed ids remembered per user; a reader that is further behind starts anew."""
 
-_CHANGING = tuple("importance pinned access_count last_accessed valid_to superseded_by source_ids attached".split())
+_CHANGING = ("access_count", "last_accessed", "valid_to", "superseded_by", "source_ids", "attached")
 """What a draft may change in a row that stands, beside its version."""
 
-_REWRITTEN = tuple(
-    "importance pinned valid_to superseded_by passages duplicate_digest duplicate_key terms attached content".split()
-)
+_REWRITTEN = ("importance", "pinned", "passages", "duplicate_digest", "duplicate_key", "terms", "attached", "content")
 """What an update replaces, beside the version."""
 
 
@@ -187,8 +185,6 @@ class Writer:
 def _changing(memory: Memory) -> Values:
     return {
         "row": escape(memory.id),
-        "importance": float(memory.importance),
-        "pinned": int(memory.pinned),
         "access_count": memory.access_count,
         "last_accessed": to_instant(memory.last_accessed),
         "valid_to": None if memory.valid_to is None else to_instant(memory.valid_to),

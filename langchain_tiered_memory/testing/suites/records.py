@@ -11,7 +11,6 @@ from langchain_tiered_memory.testing.suites.choosing import ChosenCases
 from langchain_tiered_memory.testing.suites.counting import TallyCases
 from langchain_tiered_memory.testing.suites.forgetting import EraseCases, ForgetCases, IntentCases
 from langchain_tiered_memory.testing.suites.indexing import IndexCases
-from langchain_tiered_memory.testing.suites.joining import JoiningCases
 from langchain_tiered_memory.testing.suites.repeats import RepeatCases
 from langchain_tiered_memory.testing.suites.rewording import RewordingCases
 from langchain_tiered_memory.testing.suites.roundtrip import OwnershipCases, RoundTripCases, WallCases
@@ -24,7 +23,6 @@ class RecordStoreContract(
     HistoryCases,
     SlotCases,
     StatementCases,
-    JoiningCases,
     ForgetCases,
     ChosenCases,
     IntentCases,

@@ -18,7 +18,6 @@ class RewordingCases(RecordSuite):
     def test_what_rested_on_it_alone_goes_and_may_be_drawn_again(self, store: RecordStore) -> None:
         drawn = replace(self.fact("f", "a"), vectors=(passage(0, 1),))
         self.write(store, ADA, self.entry("a", "old"), drawn, self.fact("g", "f"))
-        store.apply(ADA, change_of(consumed=("f",)))
         store.mark(ADA, indexed=[("f#0", passage(0, 1).vector)])
         version = store.version(ADA)
 
@@ -28,7 +27,7 @@ class RewordingCases(RecordSuite):
         assert self.raw_ids(again, ADA) == {"a"}
         assert set(again.changes(ADA, version).gone) == {"f", "g"}
         assert again.removals(ADA, 10) == {ADA: ("f#0",)}
-        assert again.tombstones(ADA, ["a", "f", "g"]) == again.consumed(ADA, ["a", "f", "g"]) == frozenset()
+        assert again.tombstones(ADA, ["a", "f", "g"]) == frozenset()
         assert again.intents() == {}
         events = again.history(ADA, "f")
         assert [(e.kind, e.by, e.memory) for e in events][-1] == ("forgotten", "update", None)
